@@ -1,1 +1,1 @@
-
+"""Pretend hardware: GPUs and their hosts, as data."""

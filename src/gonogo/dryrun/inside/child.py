@@ -1,0 +1,291 @@
+"""The child: builds a world, loads an engine into it once, and forks for every dry run that the host asks for.
+
+Messages are JSON, one a line. The host writes a description of the world first, then requests on stdin; answers go out on
+the descriptor that was stdout. The child is single-threaded before it forks and ends when its stdin does.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import importlib.util
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import sys
+import time
+import traceback
+from typing import Any
+
+from . import devices, faketorch, files, furniture, guards, host, hub, logs, modules, natives, network, processes
+from .decisions import DECISIONS, HERE
+from .run import answer_launch
+
+_fork, _pipe, _kill, _waitpid = os.fork, os.pipe, os.kill, os.waitpid
+_clock = time.monotonic
+
+
+class Child:
+    """One world with one engine loaded."""
+
+    def __init__(self, world: dict[str, Any]) -> None:
+        self.world = world
+        self.folder: str = world["folder"]
+        self.shared = os.path.join(self.folder, "world")
+        self.boot = os.path.join(self.folder, "boot")
+        self.root: str = world["release_root"]
+        self.package: str = world["package"]
+        self.learned: list[str] = []
+        self.failed: dict[str, Any] | None = None
+        self.walls: list[str] = []
+        self.real_setrlimit = resource.setrlimit
+
+    def build(self) -> None:
+        """Put the world in place of the machine; nothing of the engine has run yet."""
+        world, hardware = self.world, self.world["hardware"]
+        tools = devices.tools(hardware)
+        furniture.furnish(self.shared, hardware, [*tools, *world.get("tools", [])])
+        furniture.make_own(self.boot, None)
+        stdlib = [os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(os.__file__)) + "/lib-dynload"]
+        code = [self.root, world["environment"], world["facts"], HERE.rstrip("/"), os.path.dirname(world["adapter"])]
+        real = [self.folder, *code, *stdlib, sys.prefix, sys.base_prefix, *world.get("facts_folders", [])]
+        guards.watch([*code, *stdlib])
+        self.walls = guards.go_alone()
+        self.files = files.Files(self.shared, self.boot, real)
+        sys.path[:] = [world["facts"], self.root, *sys.path, world["environment"]]
+        sys.dont_write_bytecode = False
+        host.install(hardware["host"])
+        host.locale_and_encoding()
+        network.install(hardware["host"])
+        processes.install(tools)
+        self.hub = hub.Hub(_not_yet)
+        DECISIONS.roots = [self.root.rstrip("/") + "/"]
+        DECISIONS.forced = dict(world.get("forced") or {})
+        self._modules(hardware)
+        files.install(self.files)
+        os.chdir(self.boot + files.WORK)
+        host.set_environment(world["env"])
+        host.watch_environment()
+
+    def _modules(self, hardware: dict[str, Any]) -> None:
+        described: dict[str, Any] = faketorch.describe(hardware, self.world["versions"])
+        for name in self.world.get("nvml", ["pynvml"]):
+            described[name] = devices.describe_nvml(hardware)
+        described["amdsmi"] = devices.describe_amdsmi(hardware)
+        finder = modules.FakeFinder(self.world["faked"], self.world["absent"], described)
+        after = {
+            "psutil": host.after_psutil(hardware["host"]), "httpx": hub.after_httpx(self.hub), "httpx2": hub.after_httpx(self.hub),
+            "requests.adapters": hub.after_requests(self.hub), "tokenizers": natives.after_tokenizers(self.files),
+            "sentencepiece": natives.after_sentencepiece(self.files),
+        }
+        self.last = modules.LastFinder()
+        sys.meta_path[:0] = [finder, modules.AfterImport(after)]
+        sys.meta_path.append(self.last)
+
+    def load(self) -> None:
+        """Import the engine's start-up code. What goes wrong here is every launch's outcome."""
+        root = self.root.rstrip("/") + "/"
+        logs.remember_arguments(lambda file: file.startswith(root))
+        spec = importlib.util.spec_from_file_location("gonogo_engine", self.world["adapter"])
+        assert spec is not None
+        assert spec.loader is not None
+        self.adapter: Any = importlib.util.module_from_spec(spec)
+        sys.modules["gonogo_engine"] = self.adapter
+        spec.loader.exec_module(self.adapter)
+        for name in self.world.get("preload", []):
+            try:
+                importlib.import_module(name)
+            except ModuleNotFoundError as missing:
+                if missing.name is None or not name.startswith(missing.name):
+                    raise
+        host.ReadNames.on = False
+
+    def learn(self) -> None:
+        """Import what earlier dry runs imported, so that later ones need not."""
+        host.ReadNames.on = True
+        for name in self.learned:
+            if name not in sys.modules:
+                try:
+                    importlib.import_module(name)
+                except BaseException:  # noqa: BLE001  the dry run that needs it will meet it again
+                    pass
+        host.ReadNames.on = False
+        if self.learned:
+            self.learned = []
+            gc.collect()
+            gc.freeze()
+
+    def state(self) -> dict[str, Any]:
+        """What the host is told once the engine is loaded."""
+        return {
+            "ready": True, "walls": self.walls, "env_read": sorted(host.ReadNames.names), "modules": len(sys.modules),
+            "decisions": list(DECISIONS.rows.values()), "hit": sorted(DECISIONS.hit),
+        }
+
+
+def _not_yet(repository: str) -> None:
+    raise RuntimeError(f"the engine asked the hub for {repository} while it was imported")
+
+
+class Run:
+    """One forked dry run, seen from the child."""
+
+    def __init__(self, child: Child, request: dict[str, Any]) -> None:
+        self.request = request
+        self.id = request["id"]
+        self.own = os.path.join(child.folder, f"run-{self.id}")
+        self.log = os.path.join(child.folder, f"log-{self.id}")
+        self.text = b""
+        self.deadline = _clock() + request.get("timeout", 60)
+        self.pipe, write = _pipe()
+        self.pid = _fork()
+        if self.pid == 0:
+            _forked(child, self, write)
+        os.close(write)
+
+    def read(self) -> bool:
+        """True once the run has closed its end."""
+        piece = os.read(self.pipe, 1 << 20)
+        self.text += piece
+        return not piece
+
+    def finish(self, late: bool) -> dict[str, Any]:
+        """The answer, and an end to whatever the run left behind."""
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+        _, status = _waitpid(self.pid, 0)
+        os.close(self.pipe)
+        try:
+            answer = json.loads(self.text)
+        except ValueError:
+            how = "took too long" if late else f"was ended by signal {status & 127}" if status & 127 else f"ended with {status >> 8}"
+            answer = {"outcome": "unclear", "reason": f"the dry run {how}", "stage": None, "tail": _tail(self.log)}
+        shutil.rmtree(self.own, ignore_errors=True)
+        try:
+            os.unlink(self.log)
+        except OSError:
+            pass
+        return {**answer, "id": self.id}
+
+
+def _tail(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return file.read()[-4000:].decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _forked(child: Child, run: Run, write: int) -> None:
+    """The life of a dry run; never returns."""
+    try:
+        os.setpgid(0, 0)
+        out = os.open(run.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        for descriptor, target in ((os.open(os.devnull, os.O_RDONLY), 0), (out, 1), (out, 2)):
+            os.dup2(descriptor, target)
+        sys.dont_write_bytecode = True
+        furniture.make_own(run.own, child.boot)
+        child.files.own = run.own
+        os.chdir(run.own + files.WORK)
+        text = json.dumps(answer_launch(child, run.request, write), default=repr)
+    except BaseException:  # noqa: BLE001  whatever it is, the host must hear of it
+        traceback.print_exc()
+        text = json.dumps({"outcome": "unclear", "reason": "gonogo's own code failed in the child", "tail": traceback.format_exc()[-3000:]})
+    _send(write, text)
+
+
+def _send(write: int, text: str) -> None:
+    view = memoryview(text.encode("utf-8", "backslashreplace"))
+    while view:
+        view = view[os.write(write, view):]
+    os._exit(0)
+
+
+def serve(child: Child, read: int, write: int) -> None:
+    """Answer requests, ``jobs`` at a time, until the host closes its end."""
+    running: dict[int, Run] = {}
+    waiting: list[dict[str, Any]] = []
+    buffer, more, jobs, served = b"", True, child.world.get("jobs", 1), 0
+    while more or running or waiting:
+        while waiting and len(running) < jobs:
+            if served and not running and child.learned:
+                child.learn()
+            run = Run(child, waiting.pop(0))
+            served += 1
+            running[run.pipe] = run
+        ready, _, _ = select.select([*running, *([read] if more else [])], [], [], 0.5 if running else None)
+        if read in ready:
+            piece = os.read(read, 1 << 20)
+            if not piece:
+                more = False
+                break
+            buffer += piece
+            *lines, buffer = buffer.split(b"\n")
+            waiting += [json.loads(line) for line in lines if line.strip()]
+        for pipe in list(running):
+            run = running[pipe]
+            late = _clock() > run.deadline
+            if (pipe in ready and run.read()) or late:
+                del running[pipe]
+                answer = run.finish(late)
+                child.learned += answer.pop("new_modules", [])
+                _write_line(write, answer)
+    for run in running.values():
+        run.finish(True)
+
+
+def _write_line(write: int, value: dict[str, Any]) -> None:
+    view = memoryview(json.dumps(value).encode() + b"\n")
+    while view:
+        view = view[os.write(write, view):]
+
+
+def _read_line(read: int) -> bytes:
+    line = b""
+    while not line.endswith(b"\n"):
+        piece = os.read(read, 1)
+        if not piece:
+            sys.exit(0)
+        line += piece
+    return line
+
+
+def main() -> None:
+    """Build, load, serve."""
+    read, write = os.dup(0), os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    length = _read_line(read)
+    body = b""
+    while len(body) < int(length):
+        piece = os.read(read, int(length) - len(body))
+        if not piece:
+            sys.exit(0)
+        body += piece
+    child = Child(json.loads(body))
+    gc.disable()
+    try:
+        child.build()
+        child.load()
+    except BaseException as error:  # noqa: BLE001  the host decides what it means
+        from .errors import describe
+
+        told = describe(error, [])
+        told["traceback"] = traceback.format_exc()[-6000:]
+        _write_line(write, {"ready": False, "error": _plain_frames(told), "decisions": list(DECISIONS.rows.values()), "hit": sorted(DECISIONS.hit)})
+        os._exit(1)
+    gc.enable()
+    gc.collect()
+    gc.freeze()
+    _write_line(write, child.state())
+    serve(child, read, write)
+    os._exit(0)
+
+
+def _plain_frames(told: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in told.items() if key not in ("root",)}

@@ -1,0 +1,116 @@
+"""An exception in normal form: the innermost one, what stood around it, and where it was born."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import traceback
+from typing import Any
+
+from .decisions import HERE
+from .unknown import MARK, is_unknown
+
+Frame = tuple[str, int, str]
+
+
+def under(error: BaseException) -> BaseException | None:
+    """What this exception was raised from, or while handling."""
+    return error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def root_exception(error: BaseException) -> BaseException:
+    """The exception that began it: pydantic keeps the one a validator raised, traceback and all, in errors()[i]["ctx"]."""
+    return chain(error)[-1]
+
+
+def chain(error: BaseException) -> list[BaseException]:
+    """``error`` and what pydantic wrapped in it, outermost first."""
+    try:
+        inner = [(row.get("ctx") or {}).get("error") for row in error.errors()]  # type: ignore[attr-defined]
+    except Exception:
+        return [error]
+    for one in inner:
+        if isinstance(one, BaseException) and one.__traceback__ is not None:
+            return [error, *chain(one)]
+    return [error]
+
+
+def frames_of(error: BaseException) -> list[Frame]:
+    """(file, line, qualified name) of the traceback, outermost first."""
+    return [
+        (frame.f_code.co_filename, line or 0, frame.f_code.co_qualname)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
+
+
+def said_no(file: str, line: int) -> bool:
+    """Is this line part of a raise or an assert statement?"""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return False
+    return any(
+        isinstance(node, (ast.Raise, ast.Assert)) and node.lineno <= line <= (node.end_lineno or node.lineno)
+        for node in ast.walk(tree)
+    )
+
+
+def type_name(kind: type) -> str:
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def describe(error: BaseException, said: list[dict[str, Any]]) -> dict[str, Any]:
+    """outcome, root_type, message, exception_type, wrapped_by, frames of the root, and why it may be our fault."""
+    if isinstance(error, SystemExit) and said:
+        last = said[-1]
+        root = last["root"]
+        ordinary = root is None or type(root).__name__ in ("ArgumentError", "ArgumentTypeError")
+        return {
+            "outcome": "refused", "exception_type": "SystemExit", "root_type": type_name(type(root)) if root is not None else "argparse.ArgumentError",
+            "type": "ArgumentError" if ordinary or root is None else type(root).__name__,
+            "wrapped_by": ["SystemExit"] if ordinary else ["ArgumentError", "SystemExit"],
+            "message": last["message"], "root_message": str(root) if root is not None else last["message"], "exit_message": last["message"],
+            "frames": last["frames"], "outer_frames": frames_of(error), "add_argument": last["add_argument"], "fault": _fault(root) if root is not None else None,
+        }
+    links = chain(error)
+    root = links[-1]
+    frames = frames_of(root)
+    validation = hasattr(root, "errors") and "pydantic" in type(root).__module__
+    refused = isinstance(error, SystemExit) or validation or bool(frames and said_no(*frames[-1][:2]))
+    return {
+        "outcome": "refused" if refused else "crashed", "exception_type": type_name(type(error)), "root_type": type_name(type(root)),
+        "type": type(root).__name__, "wrapped_by": [type(link).__name__ for link in reversed(links[:-1])],
+        "message": _text(root), "root_message": _text(root), "exit_message": _text(error), "frames": frames,
+        "outer_frames": frames_of(error), "add_argument": None, "fault": _fault(root),
+    }
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as broken:
+        return f"(its message cannot be made: {type(broken).__name__})"
+
+
+def _fault(error: BaseException) -> str | None:
+    """Why this exception may come from gonogo's own stand-ins and not from the engine; None: no sign of that."""
+    frames = frames_of(error)
+    if frames and frames[-1][0].startswith(HERE):
+        return f"raised by a stand-in ({frames[-1][2]})"
+    if isinstance(error, ModuleNotFoundError) and not (frames and said_no(*frames[-1][:2])):
+        return f"the module {error.name} is not in the light environment"
+    if isinstance(error, ImportError) and not (frames and said_no(*frames[-1][:2])):
+        return f"the import of {error.name_from or error.name} failed" if hasattr(error, "name_from") else "an import failed"
+    if isinstance(error, AttributeError) and (is_unknown(error.obj) or _from_fakes(error.obj)):
+        return f"asked a stand-in for {error.name!r}"
+    if MARK in _text(error) or "Unknown' object" in _text(error) or "FakeModule" in _text(error):
+        return "its message holds a stand-in"
+    values = [value for frame, _ in list(traceback.walk_tb(error.__traceback__))[-1:] for value in frame.f_locals.values()]
+    if isinstance(error, (TypeError, AttributeError)) and any(is_unknown(value) for value in values):
+        return "a stand-in was at hand where the engine fell over"
+    return None
+
+
+def _from_fakes(value: Any) -> bool:
+    kind = value if isinstance(value, type) else type(value)
+    return kind.__module__.split(".")[0] in ("torch", "gonogo_inside")

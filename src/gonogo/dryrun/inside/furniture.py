@@ -1,0 +1,89 @@
+"""What stands in the sandboxes: pretend system files for the hardware's host, empty homes, and the model facts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Any
+
+_OWN = ("tmp", "root/.cache", "work", "dev/shm", "var/tmp")
+
+
+def furnish(sandbox: str, hardware: dict[str, Any], tools: list[str]) -> None:
+    """Make the folders of the world: /proc, /sys, /etc as this hardware's host has them, and empty /tmp, /root, /work."""
+    host = hardware["host"]
+    nvidia = hardware["gpu"]["vendor"] == "nvidia"
+    kib = host["ram_bytes"] >> 10
+    flags = " ".join(host["cpu_flags"])
+    each = max(1, host["cpus"] // max(1, host["numa_nodes"]))
+    maps = "7f0000000000-7f0000001000 r-xp 00000000 00:00 0          /usr/lib/x86_64-linux-gnu/libc.so.6\n"
+    if nvidia:
+        maps += "7f0000002000-7f0000003000 r-xp 00000000 00:00 0          /usr/local/cuda/lib64/libcudart.so.13\n"
+    texts = {
+        "proc/meminfo": f"MemTotal:       {kib} kB\nMemFree:        {kib} kB\nMemAvailable:   {host['available_ram_bytes'] >> 10} kB\n"
+                        "Buffers:        0 kB\nCached:         0 kB\nSwapTotal:      0 kB\nSwapFree:       0 kB\n",
+        "proc/cpuinfo": "".join(
+            f"processor\t: {n}\nvendor_id\t: GenuineIntel\nmodel name\t: {host['cpu_model']}\nflags\t\t: {flags}\n\n"
+            for n in range(host["cpus"])
+        ),
+        "proc/self/maps": maps,
+        "proc/self/status": f"Name:\tpython3\nCpus_allowed_list:\t0-{host['cpus'] - 1}\n",
+        "proc/self/cgroup": "0::/\n",
+        "proc/self/mountinfo": "",
+        "proc/self/limits": "",
+        "proc/mounts": "",
+        "proc/version": "Linux version 6.8.0\n",
+        "proc/sys/kernel/osrelease": "6.8.0\n",
+        "proc/sys/net/ipv4/ip_local_port_range": "32768\t60999\n",
+        "sys/devices/system/node/online": f"0-{host['numa_nodes'] - 1}\n" if host["numa_nodes"] > 1 else "0\n",
+        "sys/devices/system/cpu/online": f"0-{host['cpus'] - 1}\n",
+        "etc/os-release": 'NAME="Ubuntu"\nID=ubuntu\nVERSION_ID="24.04"\nPRETTY_NAME="Ubuntu 24.04 LTS"\n',
+        "etc/hosts": f"127.0.0.1 localhost\n{host['ip']} {host['hostname']}\n",
+        "etc/resolv.conf": "",
+        "etc/hostname": host["hostname"] + "\n",
+    }
+    for node in range(host["numa_nodes"]):
+        last = host["cpus"] - 1 if node == host["numa_nodes"] - 1 else (node + 1) * each - 1
+        texts[f"sys/devices/system/node/node{node}/cpulist"] = f"{min(node * each, last)}-{last}\n"
+        texts[f"sys/devices/system/node/node{node}/meminfo"] = f"Node {node} MemTotal: {kib // host['numa_nodes']} kB\n"
+    for name, text in texts.items():
+        path = os.path.join(sandbox, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+    for tool in tools:
+        path = os.path.join(sandbox, "usr/bin", tool)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w"):
+            os.chmod(path, 0o755)
+
+
+def make_own(own: str, boot: str | None) -> None:
+    """Make a run's own folders; ``boot`` are those that import-time code may already have written to."""
+    if boot is not None and any(_written(boot)):
+        shutil.copytree(boot, own, symlinks=True, dirs_exist_ok=True)
+    for name in _OWN:
+        os.makedirs(os.path.join(own, name), exist_ok=True)
+
+
+def _written(boot: str) -> list[str]:
+    known = {os.path.join(boot, *name.split("/")[:n]) for name in _OWN for n in range(1, 4)}
+    return [folder for folder, _, names in os.walk(boot) if names or folder not in known | {boot}]
+
+
+def place(own: str, path: str, files: dict[str, str], listed: list[str] | None) -> None:
+    """Let a folder of the world (absolute, or relative to the working folder) hold these files; listed-only ones are empty."""
+    folder = own + path if path.startswith("/") else os.path.normpath(os.path.join(own + "/work", path))
+    if not folder.startswith(own):
+        return
+    for name, real in files.items():
+        target = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        if not os.path.lexists(target):
+            os.symlink(real, target)
+    for name in listed or ():
+        target = os.path.join(folder, name)
+        if not os.path.lexists(target) and os.path.normpath(target).startswith(folder):
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            with open(target, "w"):
+                pass

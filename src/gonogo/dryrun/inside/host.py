@@ -1,0 +1,136 @@
+"""The virtual host: RAM, CPUs, limits, name, clock. Nothing of the machine below shows through these functions."""
+
+from __future__ import annotations
+
+import collections
+import os
+import platform
+import resource
+import socket
+import sys
+import time
+from types import ModuleType
+from typing import Any
+
+
+def install(host: dict[str, Any]) -> None:
+    """Put the host's facts in place of the machine's in the stdlib."""
+    cpus = host["cpus"]
+    os.cpu_count = lambda: cpus
+    if hasattr(os, "process_cpu_count"):
+        os.process_cpu_count = lambda: cpus
+    os.sched_getaffinity = lambda pid=0: set(range(cpus))  # type: ignore[assignment]
+    os.sched_setaffinity = lambda pid, mask: None  # type: ignore[assignment]
+    os.getloadavg = lambda: (0.0, 0.0, 0.0)
+    os.getlogin = lambda: "root"
+    os.getuid = os.geteuid = os.getgid = os.getegid = lambda: 0
+    names = ("Linux", host["hostname"], "6.8.0", "#1 SMP", host["machine"])
+    os.uname = lambda: os.uname_result(names)
+    platform._uname_cache = None  # type: ignore[attr-defined]
+    platform.machine = lambda: host["machine"]
+    platform.system = lambda: "Linux"
+    platform.release = lambda: "6.8.0"
+    platform.node = lambda: host["hostname"]
+    platform.processor = lambda: host["machine"]
+    platform.libc_ver = lambda *_a, **_k: ("glibc", "2.39")
+    platform.platform = lambda *_a, **_k: f"Linux-6.8.0-{host['machine']}-with-glibc2.39"
+    sysconf = os.sysconf
+    pages = host["ram_bytes"] // 4096
+    known = {"SC_PHYS_PAGES": pages, "SC_AVPHYS_PAGES": pages, "SC_PAGE_SIZE": 4096, "SC_PAGESIZE": 4096,
+             "SC_NPROCESSORS_ONLN": cpus, "SC_NPROCESSORS_CONF": cpus, "SC_OPEN_MAX": host["open_files_soft"]}
+    os.sysconf = lambda name: known[name] if name in known else sysconf(name)
+    _limits(host)
+    socket.gethostname = lambda: host["hostname"]
+    socket.getfqdn = lambda *_a: host["hostname"]
+
+
+def _limits(host: dict[str, Any]) -> None:
+    """resource.getrlimit and setrlimit on the host's own limits; the real ones stay as the guards set them."""
+    limits = {resource.RLIMIT_NOFILE: (host["open_files_soft"], host["open_files_hard"])}
+    unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+
+    def getrlimit(which: int) -> tuple[int, int]:
+        return limits.get(which, unlimited)
+
+    def setrlimit(which: int, new: tuple[int, int]) -> None:
+        soft, hard = new
+        _, most = limits.get(which, unlimited)
+        if most != resource.RLIM_INFINITY and (hard > most or soft > hard) and not host.get("may_raise_limits"):
+            raise ValueError("current limit exceeds maximum limit")
+        limits[which] = (soft, hard)
+
+    resource.getrlimit = getrlimit
+    resource.setrlimit = setrlimit  # type: ignore[assignment]
+    if hasattr(resource, "prlimit"):
+        resource.prlimit = lambda pid, which, new=None: setrlimit(which, new) if new else getrlimit(which)  # type: ignore[assignment]
+
+
+def after_psutil(host: dict[str, Any]) -> Any:
+    """What to put over psutil once it is imported."""
+    memory = collections.namedtuple("svmem", "total available percent used free active inactive buffers cached shared slab")
+    swap = collections.namedtuple("sswap", "total used free percent sin sout")
+    address = collections.namedtuple("snicaddr", "family address netmask broadcast ptp")
+    total, available = host["ram_bytes"], host["available_ram_bytes"]
+
+    def then(m: ModuleType) -> None:
+        p: Any = m
+        p.virtual_memory = lambda: memory(
+            total, available, round(100 * (total - available) / total, 1), total - available, available, 0, 0, 0, 0, 0, 0
+        )
+        p.swap_memory = lambda: swap(0, 0, 0, 0.0, 0, 0)
+        p.cpu_count = lambda logical=True: host["cpus"]
+        p.cpu_percent = lambda *_a, **_k: 0.0
+        p.getloadavg = lambda: (0.0, 0.0, 0.0)
+        p.boot_time = lambda: 1.7e9
+        p.net_connections = lambda *_a, **_k: []
+        p.process_iter = lambda *_a, **_k: iter(())
+        p.pids = lambda: [1]
+        p.net_if_addrs = lambda: {
+            "lo": [address(socket.AF_INET, "127.0.0.1", "255.0.0.0", None, None)],
+            "eth0": [address(socket.AF_INET, host["ip"], "255.255.255.0", None, None)],
+        }
+        p.net_if_stats = lambda: {}
+        p.disk_usage = lambda path: collections.namedtuple("sdiskusage", "total used free percent")(1 << 42, 0, 1 << 42, 0.0)
+
+    return then
+
+
+def hold_the_clock() -> None:
+    """Waiting changes nothing in a dry run, so it takes no time."""
+    time.sleep = lambda _seconds: None
+
+
+def set_environment(variables: dict[str, str]) -> None:
+    """Make ``variables`` the whole environment."""
+    os.environ.clear()
+    os.environ.update(variables)
+
+
+class ReadNames(os._Environ):  # type: ignore[type-arg]
+    """os.environ that remembers which names were read, so that a launch that sets one of them gets a child of its own."""
+
+    names: set[str] = set()  # noqa: RUF012  one process, one environment
+    on = False
+
+    def __getitem__(self, key: Any) -> Any:
+        if ReadNames.on:
+            ReadNames.names.add(key)
+        return super().__getitem__(key)
+
+    def __contains__(self, key: Any) -> bool:
+        if ReadNames.on:
+            ReadNames.names.add(key)
+        return super().__contains__(key)
+
+
+def watch_environment() -> None:
+    """Begin to remember the names of variables that are read."""
+    os.environ.__class__ = ReadNames
+    ReadNames.on = True
+
+
+def locale_and_encoding() -> None:
+    """UTF-8 everywhere, as in the images."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -1,0 +1,122 @@
+"""Which modules exist in the world: real ones from the light environment, fakes, and those that are absent."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from types import ModuleType
+from typing import Any
+
+from .decisions import DECISIONS, asking_frame, survives_absence
+from .unknown import FakeModule
+
+#: Where fakes say they were installed.
+SITE = "/usr/local/lib/python3.12/dist-packages"
+
+Describe = Callable[[ModuleType], None]
+
+
+class FakeFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds stand-ins for packages that are pretended to be installed, and hides those that are pretended not to be."""
+
+    def __init__(self, faked: dict[str, str], absent: Iterable[str], described: dict[str, Describe]) -> None:
+        self.faked = faked
+        self.absent = frozenset(absent)
+        self.described = described
+        self.missing: dict[str, str] = {}
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if _under(name, self.absent):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        top = _longest(name, self.faked)
+        if top is None:
+            return None
+        if name != top and name not in self.described:
+            if self._has_no(name):
+                return None
+            if survives_absence(asking_frame()) and not DECISIONS.take("import", name, True, False):
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        spec = importlib.machinery.ModuleSpec(name, self, origin=f"{SITE}/{name.replace('.', '/')}/__init__.py", is_package=True)
+        spec.submodule_search_locations = [f"{SITE}/{name.replace('.', '/')}"]
+        spec.has_location = True
+        return spec
+
+    def _has_no(self, name: str) -> bool:
+        """Does the parent fake say that it has no such name?"""
+        parent, _, last = name.rpartition(".")
+        return last in getattr(sys.modules.get(parent), "__dict__", {}).get("_gonogo_missing", ())
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        return FakeModule(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        name = module.__name__
+        if name in self.faked and self.faked[name]:
+            module.__dict__["__version__"] = self.faked[name]
+        describe = self.described.get(name)
+        if describe is not None:
+            describe(module)
+
+
+class LastFinder(importlib.abc.MetaPathFinder):
+    """Stands last: notes what was looked for and is not there."""
+
+    def __init__(self) -> None:
+        self.missing: dict[str, str] = {}
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        if name not in self.missing:
+            frame = asking_frame()
+            self.missing[name] = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else "?"
+
+
+class AfterImport(importlib.abc.MetaPathFinder):
+    """Runs a function on a real module right after it was imported."""
+
+    def __init__(self, then: dict[str, Describe]) -> None:
+        self.then = then
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        then = self.then.pop(name, None)
+        if then is None:
+            return None
+        for finder in sys.meta_path:
+            if finder is self or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                if spec.loader is not None:
+                    _then(spec, then)
+                return spec
+        return None
+
+
+def _then(spec: importlib.machinery.ModuleSpec, then: Describe) -> None:
+    loader: Any = spec.loader
+    ordinary = loader.exec_module
+
+    def exec_module(module: ModuleType) -> None:
+        ordinary(module)
+        then(module)
+
+    loader.exec_module = exec_module
+
+
+def _under(name: str, tops: frozenset[str]) -> bool:
+    while name:
+        if name in tops:
+            return True
+        name = name.rpartition(".")[0]
+    return False
+
+
+def _longest(name: str, tops: dict[str, str]) -> str | None:
+    while name:
+        if name in tops:
+            return name
+        name = name.rpartition(".")[0]
+    return None

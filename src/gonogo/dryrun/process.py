@@ -1,0 +1,115 @@
+"""A child process on the host side: starts it in a bare environment, gives it a world, passes requests and answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from gonogo.problems import OwnProblem
+
+_BOOT = Path(__file__).parent / "inside" / "boot.py"
+
+
+class ChildProcess:
+    """One child. ``state`` is what it said after loading the engine; ``error`` why it could not, if it could not."""
+
+    def __init__(self, python: Path, world: dict[str, Any], patience: float = 300) -> None:
+        """Start and load. Raises OwnProblem where the child itself cannot run; an engine that fails to load is no problem."""
+        self.folder = Path(tempfile.mkdtemp(prefix="gonogo-")).resolve()
+        self._buffer = b""
+        self._numbers = iter(range(1, 1 << 60))
+        self._log = (self.folder / "child.log").open("wb")
+        world = {**world, "folder": str(self.folder)}
+        quiet = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+        try:
+            self._process = subprocess.Popen(
+                [str(python), "-I", "-S", str(_BOOT)],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, env=quiet, cwd=self.folder, start_new_session=True,
+            )
+            body = json.dumps(world).encode()
+            self._send(str(len(body)).encode() + b"\n" + body)
+            self.state = self._receive(patience)
+        except OSError as error:
+            self.close()
+            raise OwnProblem(f"cannot start the child for dry runs with {python}: {error}") from error
+        except BaseException:
+            self.close()
+            raise
+        self.error: dict[str, Any] | None = None if self.state.get("ready") else self.state["error"]
+
+    def ask(self, requests: Iterable[dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Answers as they come, each with its request's index."""
+        numbers: dict[int, int] = {}
+        for index, request in enumerate(requests):
+            number = next(self._numbers)
+            numbers[number] = index
+            self._send(json.dumps({**request, "id": number}).encode() + b"\n")
+        while numbers:
+            answer = self._receive(600)
+            index = numbers.pop(answer["id"])
+            yield index, answer
+
+    def ask_one(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The answer to one request."""
+        return next(self.ask([request]))[1]
+
+    def _send(self, data: bytes) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(data)
+            self._process.stdin.flush()
+        except OSError as error:
+            raise OwnProblem(f"the child for dry runs has ended: {self._last_words() or error}") from error
+
+    def _receive(self, patience: float) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        descriptor = self._process.stdout.fileno()
+        until = time.monotonic() + patience
+        while b"\n" not in self._buffer:
+            ready, _, _ = select.select([descriptor], [], [], max(0.0, until - time.monotonic()))
+            piece = os.read(descriptor, 1 << 20) if ready else b""
+            if not ready:
+                raise OwnProblem(f"the child for dry runs did not answer within {patience:.0f} s")
+            if not piece:
+                raise OwnProblem(f"the child for dry runs ended unexpectedly: {self._last_words() or 'it said nothing'}")
+            self._buffer += piece
+        line, self._buffer = self._buffer.split(b"\n", 1)
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def _last_words(self) -> str:
+        self._log.flush()
+        text = (self.folder / "child.log").read_text(errors="replace").strip()
+        return text.splitlines()[-1][:300] if text else ""
+
+    @property
+    def log(self) -> str:
+        """What the child's engine printed while it was loaded."""
+        self._log.flush()
+        return (self.folder / "child.log").read_text(errors="replace")
+
+    def close(self) -> None:
+        """End the child and take its folder away."""
+        process = getattr(self, "_process", None)
+        if process is not None:
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    try:
+                        stream.close()
+                    except OSError:
+                        pass
+            try:
+                process.wait(timeout=2)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._log.close()
+        shutil.rmtree(self.folder, ignore_errors=True)

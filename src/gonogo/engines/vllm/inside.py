@@ -1,0 +1,109 @@
+"""vLLM inside the child: where its configuration is made, and what it settled on. Imports vLLM only when asked to."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import importlib
+import sys
+from typing import Any
+
+from gonogo_inside.processes import Reached  # type: ignore[import-not-found]
+
+
+def prepare(progress: Any) -> None:
+    """Put the edges of the dry run in place: the configuration's return, and model inspection in this very process."""
+    arg_utils = importlib.import_module("vllm.engine.arg_utils")
+    for name in ("EngineArgs", "AsyncEngineArgs"):
+        made = getattr(arg_utils, name)
+        if "create_engine_config" in vars(made):
+            made.create_engine_config = _ending(made.create_engine_config, progress)
+    registry = importlib.import_module("vllm.model_executor.models.registry")
+    if hasattr(registry, "_run_in_subprocess"):
+        registry._run_in_subprocess = _inspect
+    for module in list(sys.modules.values()):
+        if getattr(module, "__name__", "").startswith("vllm.entrypoints") and "run_dp_supervisor" in vars(module):
+            module.run_dp_supervisor = _supervise  # type: ignore[attr-defined]
+
+
+def _ending(ordinary: Any, progress: Any) -> Any:
+    def create_engine_config(self: Any, *args: Any, **kwargs: Any) -> Any:
+        progress.enter("configuration")
+        raise Reached("the configuration", ordinary(self, *args, **kwargs))
+
+    return create_engine_config
+
+
+def _inspect(function: Any) -> Any:
+    """vLLM looks at a model's class in a process of its own and hears nothing of what that logs."""
+    import logging
+
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        return function()
+    finally:
+        logging.disable(before)
+
+
+def _supervise(_args: Any) -> None:
+    raise Reached("start of the supervisor's servers")
+
+
+def call(target: str, positional: list[Any], arguments: dict[str, Any]) -> None:
+    """A Python launch: ``LLM(...)`` and its kin."""
+    vllm = importlib.import_module("vllm")
+    made = getattr(vllm, target, None) or getattr(importlib.import_module("vllm.engine.arg_utils"), target)
+    value = made(*positional, **arguments) if not hasattr(made, "from_engine_args") or target == "LLM" else _engine(made, arguments)
+    if hasattr(value, "create_engine_config"):
+        value.create_engine_config()
+
+
+def _engine(made: Any, arguments: dict[str, Any]) -> Any:
+    arg_utils = importlib.import_module("vllm.engine.arg_utils")
+    kind = arg_utils.AsyncEngineArgs if "Async" in made.__name__ else arg_utils.EngineArgs
+    return made.from_engine_args(kind(**arguments))
+
+
+def resolved(config: Any) -> dict[str, Any]:
+    """``section.field`` of the finished configuration, simple values only."""
+    values: dict[str, Any] = {}
+    for section in _fields(config):
+        part = getattr(config, section, None)
+        if part is None or isinstance(part, (str, int, float, bool)):
+            continue
+        for name in _fields(part):
+            value = _value(part, name)
+            if value is not None or hasattr(part, name):
+                values[f"{section}.{name}"] = value
+        for name in ("world_size", "use_mla"):
+            if isinstance(getattr(type(part), name, None), property):
+                values.setdefault(f"{section}.{name}", _value(part, name))
+    model = getattr(config, "model_config", None)
+    architectures = getattr(getattr(model, "hf_config", None), "architectures", None)
+    if architectures is not None:
+        values["architectures"] = architectures
+    return {name: text for name, value in values.items() if (text := _text(value)) is not None}
+
+
+def _fields(value: Any) -> list[str]:
+    if dataclasses.is_dataclass(value):
+        return [field.name for field in dataclasses.fields(value)]
+    return [name for name in vars(value) if not name.startswith("_")] if hasattr(value, "__dict__") else []
+
+
+def _value(part: Any, name: str) -> Any:
+    try:
+        return getattr(part, name)
+    except Exception:
+        return None
+
+
+def _text(value: Any) -> str | None:
+    """As text; None for what is no simple value."""
+    if isinstance(value, enum.Enum):
+        return value.name
+    if isinstance(value, type) or callable(value):
+        return None
+    text = str(value)
+    return text if len(text) <= 2000 and " object at 0x" not in text else None

@@ -1,0 +1,352 @@
+"""Releases of the engines: which there are, and one of them ready to be run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from gonogo.engines.types import ENGINES, Engine, engine_named
+from gonogo.places import cache_folder
+from gonogo.problems import OwnProblem, UsageProblem
+from gonogo.progress import Progress
+from gonogo.releases.python import ChildPython, allows, python_for, running
+from gonogo.releases.store import Store, files_on_disk, read_record, write_record
+
+if TYPE_CHECKING:
+    from gonogo.releases.index import ArchiveFile, ReleaseInfo
+
+_LAYOUT = 1
+
+
+@dataclass(frozen=True)
+class Release:
+    """One release of an engine, unpacked, with its light environment.
+
+    ``root`` is the folder that holds the engine's package (it goes on ``sys.path``), ``environment`` the site folder with the
+    packages that it imports, ``python`` the interpreter to run both with. ``versions`` are all distributions that the image
+    of the release holds because of its requirements, those left out of the environment too (torch), and the engine itself;
+    names are normalised (``flashinfer-python``). ``date`` is when the release was published. ``identity`` changes when any
+    of this does: part of the keys under which outcomes are cached.
+    """
+
+    engine: str
+    version: str
+    root: Path
+    requires_python: str
+    date: datetime
+    environment: Path
+    python: Path
+    versions: dict[str, str]
+    identity: str
+
+
+@dataclass(frozen=True)
+class CachedRelease:
+    """A release in the cache. ``size`` is in bytes on disk; ``own`` is the part that no other release shares."""
+
+    engine: str
+    version: str
+    date: datetime
+    size: int
+    own: int
+    path: Path
+
+
+class Releases:
+    """The releases of all engines, over one cache folder. ``notes`` collects what a user should be told, once each."""
+
+    def __init__(self, folder: Path | None = None, progress: Progress | None = None) -> None:
+        """``folder`` is gonogo's cache folder unless given; ``progress`` shows downloads."""
+        self._store = Store(cache_folder() if folder is None else folder)
+        self._progress = Progress() if progress is None else progress
+        self._known: dict[str, list[ReleaseInfo]] = {}
+        self._offline: set[str] = set()
+        self.notes: list[str] = []
+
+    def parse(self, spec: str) -> tuple[str, str | None]:
+        """``vllm==0.33.0`` as engine and version, ``vllm`` as engine and None. Raises UsageProblem for anything else."""
+        engine, equals, version = (part.strip() for part in spec.partition("=="))
+        if not re.fullmatch(r"[A-Za-z0-9._-]+", engine) or (equals and not version):
+            raise UsageProblem(f"{spec!r} names no release: write {ENGINES[0]}==1.2.3, or {ENGINES[0]} for the newest")
+        engine_named(engine)
+        return engine, _plain_version(version) if equals else None
+
+    def known(self, engine: str) -> list[ReleaseInfo]:
+        """All releases that the package index has, newest first. Raises OwnProblem where nothing is known of it."""
+        return self._ask(engine, fresh=False)
+
+    def newest(self, engine: str) -> str:
+        """The newest release that is neither a pre-release nor yanked; without network the newest that is in the cache."""
+        from packaging.version import Version
+
+        engine_named(engine)
+        try:
+            final = [info.version for info in self.known(engine) if not info.prerelease and not info.yanked]
+            if final and engine not in self._offline:
+                return final[0]
+        except OwnProblem as problem:
+            final = []
+            why = str(problem)
+        else:
+            why = f"the package index cannot be reached or has no finished release of {engine}"
+        cached = [
+            version for name, version, _ in self._in_cache() if name == engine and (not final or version in final)
+        ]
+        if not cached:
+            if final:
+                return final[0]
+            raise OwnProblem(why)
+        newest = max(cached, key=Version)
+        self._note(f"{engine} {newest} is the newest in the cache: {why}")
+        return newest
+
+    def cached(self) -> list[CachedRelease]:
+        """What is in the cache, with sizes. Reads the sizes of all files: some tenths of a second."""
+        found = [
+            (engine, version, record, self._files(engine, version)) for engine, version, record in self._in_cache()
+        ]
+        answer = []
+        for engine, version, record, files in found:
+            others = [each for name, number, _, each in found if (name, number) != (engine, version)]
+            own = sum(size for file, size in files.items() if not any(file in other for other in others))
+            date, path = datetime.fromisoformat(record["date"]), self._store.release(engine, version)
+            answer.append(CachedRelease(engine, version, date, sum(files.values()), own, path))
+        return answer
+
+    def get(self, engine: str, version: str) -> Release:
+        """The release, fetched first if need be.
+
+        Raises UsageProblem for a release that does not exist or needs a Python that the machine does not have, OwnProblem
+        where it cannot be fetched.
+        """
+        adapter, version = engine_named(engine), _plain_version(version)
+        ready = self._ready(adapter, version)
+        if ready is not None:
+            return ready
+        name = f"{engine} {version}"
+        try:
+            with self._store.lock(f"{engine}-{version}"):
+                if self._record(engine, version) is None:
+                    self._fetch(adapter, version)
+                record = self._record(engine, version)
+                if record is None:
+                    raise OwnProblem(f"the cache {self._store.folder} does not keep what is written into it")
+                try:
+                    self._furnish(adapter, version, record, python_for(record["requires_python"], name))
+                except OwnProblem as problem:
+                    other = self._ready(adapter, version, any_python=True)
+                    if other is None:
+                        raise
+                    self._note(f"{name} runs on another Python than this one: {problem}")
+                    return other
+        finally:
+            self._progress.clear()
+        ready = self._ready(adapter, version)
+        if ready is None:
+            raise OwnProblem(f"the cache {self._store.folder} does not keep what is written into it")
+        return ready
+
+    def remove(self, engine: str, version: str) -> None:
+        """Remove a release from the cache, and the environments that no other uses. Raises UsageProblem if it is not there."""
+        engine_named(engine)
+        version = _plain_version(version)
+        place = self._store.release(engine, version)
+        if not place.exists():
+            held = ", ".join(f"{name} {number}" for name, number, _ in self._in_cache()) or "nothing"
+            raise UsageProblem(f"{engine} {version} is not in the cache, which holds {held}")
+        with (
+            self._store.lock(f"{engine}-{version}"),
+            self._store.lock("environments"),
+            self._store.writing("the cache"),
+        ):
+            self._store.discard(place)
+            used = {name for folder in self._store.releases() for name in _environments_of(folder)}
+            for environment in self._store.environments():
+                if environment.name not in used:
+                    self._store.discard(environment)
+
+    def _ask(self, engine: str, *, fresh: bool) -> list[ReleaseInfo]:
+        from gonogo.releases.index import listing
+
+        engine_named(engine)
+        if fresh or engine not in self._known:
+            found = listing(self._store, engine, fresh=fresh)
+            self._known[engine] = list(found.releases)
+            if found.note:
+                self._offline.add(engine)
+                self._note(found.note)
+        return self._known[engine]
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def _in_cache(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
+        for folder in self._store.releases():
+            engine, _, version = folder.name.partition("-")
+            record = self._record(engine, version) if engine in ENGINES else None
+            if record is not None:
+                yield engine, version, record
+
+    def _record(self, engine: str, version: str) -> dict[str, Any] | None:
+        """What is written of an unpacked release; None where there is none, or a damaged one."""
+        place = self._store.release(engine, version)
+        record = read_record(place / "record.json")
+        if record is None or record.get("layout") != _LAYOUT or not (place / "tree").is_dir():
+            return None
+        try:
+            datetime.fromisoformat(record["date"])
+            sound = all(isinstance(record[key], str) for key in ("sha256", "requires_python"))
+            return record if sound and isinstance(record["requirements"], list) else None
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def _ready(self, adapter: Engine, version: str, *, any_python: bool = False) -> Release | None:
+        """The release if all of it is in the cache. Reads three small files and starts nothing."""
+        record = self._record(adapter.name, version)
+        if record is None:
+            return None
+        place, here = self._store.release(adapter.name, version), running()
+        if allows(record["requires_python"], here.version) and not any_python:
+            candidates = [place / f"environment-{here.series}.json"]
+        else:
+            candidates = sorted(place.glob("environment-*.json"), reverse=True)
+        for path in candidates:
+            furnished = read_record(path)
+            if furnished is None or furnished.get("rules") != _rules(adapter):
+                continue
+            try:
+                site = self._store.environment(furnished["environment"])
+                python = here.path if furnished["series"] == here.series else Path(furnished["python"])
+                versions = {str(name): str(number) for name, number in furnished["versions"].items()}
+            except (KeyError, TypeError, AttributeError):
+                continue
+            if python.exists() and read_record(site / "record.json") is not None and (site / "site").is_dir():
+                return Release(
+                    engine=adapter.name,
+                    version=version,
+                    root=place / "tree",
+                    requires_python=record["requires_python"],
+                    date=datetime.fromisoformat(record["date"]),
+                    environment=site / "site",
+                    python=python,
+                    versions=versions | {adapter.name: version},
+                    identity=_hash([_LAYOUT, record["sha256"], site.name, versions]),
+                )
+        return None
+
+    def _fetch(self, adapter: Engine, version: str) -> None:
+        """Download and unpack a release. Call with its lock held."""
+        from gonogo.releases.archive import chosen_file, unpack
+        from gonogo.releases.index import download
+
+        info = self._info(adapter.name, version)
+        name = f"{adapter.name} {version}"
+        python_for(info.requires_python, name)
+        file = chosen_file(adapter, info)
+        place = self._store.release(adapter.name, version)
+        with self._store.partial(f"{adapter.name}-{version}") as workspace, self._store.writing(name):
+            archive = workspace / PurePosixPath(file.filename).name
+            made = workspace / "made"
+            made.mkdir()
+            self._progress.say(f"{name}: fetching")
+            download(file, archive, lambda done, total: self._progress.say(f"{name}: {_megabytes(done, total)}"))
+            self._progress.say(f"{name}: unpacking")
+            declared = unpack(adapter, version, archive, made / "tree")
+            date = _uploaded(file) or info.date or declared.date
+            write_record(
+                made / "record.json",
+                {
+                    "layout": _LAYOUT,
+                    "engine": adapter.name,
+                    "version": version,
+                    "file": file.filename,
+                    "sha256": file.sha256,
+                    "date": date.isoformat(),
+                    "requires_python": declared.requires_python or info.requires_python,
+                    "requirements": declared.requirements,
+                },
+            )
+            self._store.publish(made, place)
+
+    def _info(self, engine: str, version: str) -> ReleaseInfo:
+        from gonogo.releases.index import no_such_release
+
+        for fresh in (False, True):  # it may be newer than the remembered listing
+            known = self._ask(engine, fresh=fresh)
+            for info in known:
+                if info.version == version:
+                    return info
+        raise no_such_release(engine, version, [info.version for info in known])
+
+    def _furnish(self, adapter: Engine, version: str, record: dict[str, Any], python: ChildPython) -> None:
+        """Find the packages of an unpacked release and build its environment. Call with the release's lock held."""
+        from gonogo.releases.environment import build, identity, resolve
+
+        name = f"{adapter.name} {version}"
+        path = self._store.release(adapter.name, version) / f"environment-{python.series}.json"
+        self._progress.say(f"{name}: finding its packages")
+        with self._store.lock("environments"):
+            found = resolve(
+                self._store, adapter, record["requirements"], datetime.fromisoformat(record["date"]), python
+            )
+            for note in found.notes:
+                self._note(f"{name}: {note}")
+            self._progress.say(f"{name}: fetching {len(found.installed)} packages")
+            environment = identity(adapter, found.installed, python)
+            build(self._store, adapter, found.installed, python, environment)
+            with self._store.writing(name):
+                write_record(
+                    path,
+                    {
+                        "environment": environment,
+                        "rules": _rules(adapter),
+                        "series": python.series,
+                        "python": str(python.path),
+                        "versions": found.versions,
+                    },
+                )
+
+    def _files(self, engine: str, version: str) -> dict[tuple[int, int], int]:
+        place = self._store.release(engine, version)
+        files = files_on_disk(place)
+        for environment in _environments_of(place):
+            files |= files_on_disk(self._store.environment(environment))
+        return files
+
+
+def _environments_of(release: Path) -> set[str]:
+    records = [read_record(path) for path in release.glob("environment-*.json")]
+    return {str(record["environment"]) for record in records if record and "environment" in record}
+
+
+def _plain_version(text: str) -> str:
+    """``v0.33.0`` and ``0.33.0+cu129`` as ``0.33.0``: the index has one source for all builds."""
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        return Version(text).public
+    except InvalidVersion:
+        raise UsageProblem(f"{text!r} is no version: write for instance 1.2.3") from None
+
+
+def _rules(adapter: Engine) -> str:
+    return _hash([_LAYOUT, adapter.table.get("environment", {})])
+
+
+def _hash(content: object) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _uploaded(file: ArchiveFile) -> datetime | None:
+    return datetime.fromisoformat(file.uploaded) if file.uploaded else None
+
+
+def _megabytes(done: int, total: int | None) -> str:
+    return f"{done / 1e6:.0f} MB" if total is None else f"{done / 1e6:.0f} of {total / 1e6:.0f} MB"
