@@ -239,7 +239,7 @@ _STATEMENTS = st.recursive(
     st.one_of(
         _expressions().map(lambda pair: f"msg = {pair[0]}"),
         _expressions().map(lambda pair: f"msg += {pair[0]}"),
-        st.sampled_from(["msg = x", "y = msg", "pass", "return", "raise RuntimeError(msg)", "raise KeyError(msg)"]),
+        st.sampled_from(["msg = x", "y = msg", "pass", "return", "raise RuntimeError(msg)", "raise IndexError(msg)"]),
         _expressions().map(lambda pair: f"raise ValueError(f'{{msg}} ' + {pair[0]})"),
         _expressions().map(lambda pair: f"assert flag, msg + {pair[0]}"),
     ),

@@ -34,9 +34,10 @@ class Found:
 
 @dataclass(frozen=True)
 class Catalog:
-    """GPUs in the order of their file, what their names, aliases and device names mean, and the names of families.
+    """GPUs in the order of their file, and what names mean.
 
-    ``index`` and ``families`` are keyed by names in the form that `_key` gives them.
+    ``index`` is over names, aliases and device names, without what people write in several ways. ``families`` maps a
+    name that stands for several GPUs, as written, to the one that it is read as.
     """
 
     gpus: tuple[GPU, ...]
@@ -44,21 +45,20 @@ class Catalog:
     families: Mapping[str, GPU]
 
     def find(self, name: str) -> Found:
-        """The GPU called ``name``: by name, alias, the driver's device name or family; case, spaces, ``-`` and ``_`` don't count.
+        """The GPU called ``name``: by family, name, alias or the driver's device name.
 
-        Raises UsageProblem for an unknown name, with the known ones that look like it.
+        Case, spaces, ``-`` and ``_`` do not count, nor does the maker's name in front. Raises UsageProblem for an
+        unknown name, with the known ones that look like it.
         """
         key = _key(name)
         for form in (key, _MAKERS.sub("", key)):
+            gpu = next((gpu for family, gpu in self.families.items() if _key(family) == form), None)
+            if gpu is not None:
+                others = [other.name for other in self.gpus if other != gpu and _key(other.name).startswith(form)]
+                also = f" (known too: {', '.join(others)})" if others else ""
+                return Found(gpu, f"gpu: {name.strip()} is read as {gpu.name}{also}")
             if form in self.index:
                 return Found(self.index[form])
-            if form in self.families:
-                gpu = self.families[form]
-                others = ", ".join(
-                    other.name for other in self.gpus if other != gpu and _key(other.name).startswith(form)
-                )
-                also = f" (known too: {others})" if others else ""
-                return Found(gpu, f"gpu: {name.strip()} is read as {gpu.name}{also}")
         raise UsageProblem(self._unknown(name, key))
 
     def _unknown(self, name: str, key: str) -> str:
@@ -73,19 +73,24 @@ class Catalog:
 
 
 def read_catalog(path: Path) -> Catalog:
-    """The catalog that a file like gpus.toml describes. Raises OwnProblem, naming the GPU and the field, where it is damaged."""
+    """The catalog that a file like gpus.toml describes.
+
+    Raises OwnProblem, naming the GPU and the field, where it is damaged.
+    """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         references = table.get("references", {})
+        if not isinstance(table["gpu"], list):
+            raise _DamagedError("[[gpu]] is no list of tables")
         gpus = tuple(_gpu(row, references) for row in table["gpu"])
         index = _index(gpus)
         by_name = {gpu.name: gpu for gpu in gpus}
         families = {}
         for family, name in table.get("families", {}).items():
-            if _key(family) in index:
-                raise _DamagedError(f"the family {family!r} is also the name of a GPU")
-            families[_key(family)] = by_name[name]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            families[family] = by_name[name]
+            if index.get(_key(family), by_name[name]) is not by_name[name]:
+                raise _DamagedError(f"the family {family!r} is also the name of another GPU")
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         what = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise OwnProblem(f"gonogo's own {path.name} is damaged ({what}): install gonogo again") from error
     return Catalog(gpus, index, families)
@@ -129,9 +134,8 @@ def _index(gpus: tuple[GPU, ...]) -> dict[str, GPU]:
             key = _key(said)
             for form in (key, _MAKERS.sub("", key)):
                 if not form or index.setdefault(form, gpu) is not gpu:
-                    raise _DamagedError(
-                        f"{said!r} of {gpu.name} already means {index[form].name if form else 'nothing'}"
-                    )
+                    taken = index[form].name if form else "nothing"
+                    raise _DamagedError(f"{said!r} of {gpu.name} already means {taken}")
     return index
 
 
@@ -183,6 +187,7 @@ def _source(name: str, text: str, references: Mapping[str, str]) -> str:
 def _sensible(gpu: GPU) -> None:
     """Refuses what cannot be: it would make every dry run on that GPU a lie."""
     problem = None
+    needed = (gpu.memory_mib, gpu.capability, gpu.sm_count, gpu.shared_memory_per_block_optin)
     if gpu.vendor not in ("nvidia", "amd", "cpu"):
         problem = f"vendor is {gpu.vendor!r}"
     elif gpu.host not in known_hosts():
@@ -191,9 +196,7 @@ def _sensible(gpu: GPU) -> None:
         problem = "max_per_node is 0"
     elif gpu.torch_memory_mib > gpu.memory_mib:
         problem = "torch sees more memory than the driver"
-    elif gpu.vendor != "cpu" and not (
-        gpu.memory_mib and gpu.capability and gpu.sm_count and gpu.shared_memory_per_block_optin
-    ):
+    elif gpu.vendor != "cpu" and not all(needed):
         problem = "memory_mib, capability, sm_count and shared_memory_per_block_optin are needed"
     elif gpu.machine != known_hosts()[gpu.host].machine:
         problem = f"machine is {gpu.machine}, but its host {gpu.host} is not"

@@ -44,11 +44,11 @@ def host_named(name: str) -> Host:
 
 
 def host_from_toml(path: Path, base: Host | None = None) -> Host:
-    """A host as a TOML file describes it: keys are the fields of ``Host``, ``base`` names the kind of machine to start from.
+    """A host as a TOML file describes it, with the fields of ``Host`` as keys.
 
-    What the file leaves out is as in ``base``: the kind that it names, else the argument, else ``Host()``. A file that
-    changes ``ram_bytes`` alone gets 95 % of it as ``available_ram_bytes``. Raises UsageProblem for a file that cannot be
-    read, is not TOML, or has an unknown key or an impossible value.
+    What the file leaves out is as in the kind of machine that its key ``base`` names, else as in the argument, else as
+    in ``Host()``. A file that changes ``ram_bytes`` alone gets 95 % of it as ``available_ram_bytes``. Raises
+    UsageProblem for a file that cannot be read, is not TOML, or has an unknown key or an impossible value.
     """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -70,21 +70,19 @@ def _changed(base: Host, changes: Mapping[str, Any]) -> Host:
     for key, value in changes.items():
         if key not in _KINDS:
             close = get_close_matches(key, _KINDS, 1)
-            raise UsageProblem(
-                f"unknown key {key!r}: " + (f"is it {close[0]}?" if close else f"use {', '.join(_KINDS)}")
-            )
+            hint = f"is it {close[0]}?" if close else f"use {', '.join(_KINDS)}"
+            raise UsageProblem(f"unknown key {key!r}: {hint}")
         values[key] = _checked(key, value)
     if "ram_bytes" in values and "available_ram_bytes" not in values:
         values["available_ram_bytes"] = values["ram_bytes"] - values["ram_bytes"] // _KEPT
     host = replace(base, **values)
     if host.available_ram_bytes > host.ram_bytes:
         raise UsageProblem(
-            f"available_ram_bytes is {host.available_ram_bytes}, more than the {host.ram_bytes} of ram_bytes"
+            f"available_ram_bytes ({host.available_ram_bytes}) is more than ram_bytes ({host.ram_bytes})"
         )
     if host.open_files_soft > host.open_files_hard:
-        raise UsageProblem(
-            f"open_files_soft is {host.open_files_soft}, above the {host.open_files_hard} of open_files_hard"
-        )
+        limits = f"open_files_soft ({host.open_files_soft}) is more than open_files_hard ({host.open_files_hard})"
+        raise UsageProblem(limits)
     return host
 
 

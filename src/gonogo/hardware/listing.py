@@ -11,9 +11,9 @@ from gonogo.hardware.catalog import catalog
 class Row:
     """One known GPU.
 
-    ``memory_gib`` is what the driver reports. ``capability`` is ``9.0`` for CUDA, ``gfx942`` for AMD, empty for ``cpu``.
-    ``aliases`` are other names that find it, family names last. ``sources`` says for each fact where it comes from, and
-    ``unconfirmed`` counts those that were not seen as such.
+    ``memory_gib`` is what the driver reports. ``capability`` is ``9.0`` for CUDA, ``gfx942`` for AMD, empty for
+    ``cpu``. ``aliases`` are other names that find it, family names last. ``sources`` says for each fact where it comes
+    from, and ``unconfirmed`` counts those that were not seen as such.
     """
 
     name: str

@@ -24,7 +24,7 @@ def parse_hardware(text: str) -> Hardware:
     ``COUNT`` is per node: ``H100-80GB:8x2`` is two nodes of eight. Left out, it is one GPU; ``cpu`` has neither.
 
     A count without nodes that no node of that GPU holds (``H100-80GB:16``; see ``GPU.max_per_node``) leaves the split
-    unsaid. People mean several full nodes by it: no board with more than eight H100 is sold, and public reports that say
+    unsaid. People mean several full nodes by it: no board with more than eight H100 is sold, and public reports of
     "16 GPUs" or "24 GPUs" come from two and three nodes of eight. So it is split into the fewest equal nodes, and
     ``Hardware.assumed`` says so; ``:16x1`` insists on one node. It matters, for an engine compares what it is asked for
     with the GPUs of its own node. A count that cannot be split evenly has to be written with its nodes.
@@ -75,9 +75,8 @@ def _found(name: str, text: str) -> Found:
         first, behind = _COUNT_FIRST.fullmatch(text.strip()), _COUNT_BEHIND.fullmatch(text.strip())
         for match, number, meant in ((first, 1, 2), (behind, 2, 1)):
             if match and _is_known(match[meant]):
-                raise UsageProblem(
-                    f"{_shown(text)} is not understood: write {match[meant]}:{match[number]} for {match[number]} GPUs in one node"
-                ) from None
+                instead = f"{match[meant]}:{match[number]} for {match[number]} GPUs in one node"
+                raise UsageProblem(f"{_shown(text)} is not understood: write {instead}") from None
         raise
 
 
@@ -93,7 +92,7 @@ def _number(digits: str, text: str) -> int:
     digits = digits.lstrip("0")
     if not digits:
         raise UsageProblem(f"{_shown(text)} asks for 0: at least one GPU in one node is needed, or cpu")
-    if len(digits) > len(str(MOST_GPUS)):
+    if len(digits) > len(str(MOST_GPUS)) or int(digits) > MOST_GPUS:
         raise UsageProblem(f"{_shown(text)} is more than {MOST_GPUS} GPUs: write {_FORM}")
     return int(digits)
 

@@ -8,8 +8,8 @@ from gonogo.hardware.parse import MOST_GPUS
 from gonogo.hardware.types import Hardware
 from gonogo.problems import UsageProblem
 
-# One of each kind that engines tell apart: Ampere with large memory, a small Ada card without NVLink, Hopper, Blackwell,
-# and AMD. What passes on all of these and what is refused on all of these is so for nearly every server in use.
+# One of each kind that engines tell apart: Ampere with large memory, a small Ada card without NVLink, Hopper,
+# Blackwell, and AMD. What passes on all of these and what is refused on all of these is so for nearly every server.
 _NAMES = ("A100-80GB", "L4", "H100-80GB", "B200", "MI300X")
 _PER_NODE = 8
 

@@ -14,15 +14,15 @@ class GPU:
 
     ``name`` is gonogo's name (``H100-80GB``); ``device_name`` what the driver says (``NVIDIA H100 80GB HBM3``).
     ``memory_mib`` is the total that the driver reports, in MiB. ``capability`` is CUDA's compute capability, or for AMD
-    the pair that the ROCm build of torch reports (gfx942 is (9, 4)); None for ``cpu``. ``gfx`` is AMD's architecture name.
+    the pair that the ROCm build of torch reports (gfx942 is (9, 4)); None for ``cpu``. ``gfx`` is AMD's architecture.
     ``sm_count`` counts streaming multiprocessors or compute units. ``shared_memory_per_block_optin`` is in bytes.
     ``nvlink`` says whether GPUs of one node are connected all to all (NVLink, or Infinity Fabric on AMD).
-    ``torch_memory_mib`` is the total that torch reports, rounded down to MiB, where it is known to differ from the driver's
-    (0: take ``memory_mib``). ``nvml_memory`` is False where NVML and ``nvidia-smi`` cannot say the memory (``[N/A]``), and
-    ``memory_mib`` is then torch's. ``pci_device_id`` is AMD's, as amdsmi says it (``0x74a1``); empty where not known.
-    ``max_per_node`` is the largest count in which one node of this GPU is sold. ``host`` names the kind of machine that it
-    usually sits in (hosts.toml). ``sources`` says for each fact where it comes from; one that starts with ``derived:``
-    was not seen as such but follows from what is said there.
+    ``torch_memory_mib`` is the total that torch reports, rounded down to MiB, where it is known to differ from the
+    driver's (0: take ``memory_mib``). ``nvml_memory`` is False where NVML and ``nvidia-smi`` cannot say the memory
+    (``[N/A]``), and ``memory_mib`` is then torch's. ``pci_device_id`` is AMD's, as amdsmi says it (``0x74a1``); empty
+    where not known. ``max_per_node`` is the largest count in which one node of this GPU is sold. ``host`` names the
+    kind of machine that it usually sits in (hosts.toml). ``sources`` says for each fact where it comes from; one that
+    starts with ``derived:`` was not seen as such but follows from what is said there.
     """
 
     name: str

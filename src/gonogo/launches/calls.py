@@ -45,8 +45,8 @@ def is_expression(text: str) -> bool:
 def read_expression(text: str, env: dict[str, str] | None = None) -> Launch:
     """The launch that the Python source ``text`` is: one call of an engine's class, assigned or not, imports before it.
 
-    Arguments must be literals (or simple arithmetic on them); any other is left out and named in ``unread`` and ``notes``.
-    Raises UsageProblem where ``text`` is not Python, builds no engine, or builds more than one.
+    Arguments must be literals (or simple arithmetic on them); any other is left out and named in ``unread`` and
+    ``notes``. Raises UsageProblem where ``text`` is not Python, builds no engine, or builds more than one.
     """
     source = textwrap.dedent(text).strip()
     if "\0" in source:
@@ -58,7 +58,7 @@ def read_expression(text: str, env: dict[str, str] | None = None) -> Launch:
         place = f" at line {error.lineno}, column {error.offset}" if error.lineno else ""
         raise UsageProblem(f"cannot read the Python expression{place}: {error.msg}") from None
     except (RecursionError, MemoryError, ValueError):
-        raise UsageProblem("cannot read the Python expression: it is nested too deeply, or a number is too long") from None
+        raise UsageProblem("cannot read the Python expression: it is nested too deeply") from None
     if not calls:
         raise UsageProblem(f"cannot tell which engine `{_cut(source)}` starts: expected {expected()}")
     if len(calls) > 1:

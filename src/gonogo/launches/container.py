@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
-import stat
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,12 +12,13 @@ from functools import cache
 from pathlib import Path
 
 from gonogo.launches.images import Image, read_image
-from gonogo.launches.programs import program_name
+from gonogo.launches.programs import is_program, program_name
 from gonogo.launches.script import shown
 from gonogo.problems import UsageProblem
 
 CLIENTS = frozenset({"docker", "podman", "nerdctl"})
 _LARGEST_ENV_FILE = 1 << 20
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*(?:=|$)")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
@@ -34,7 +33,10 @@ class Options:
 
 @dataclass
 class ContainerRun:
-    """What a ``run`` starts: ``words`` inside a container of ``image``, with ``env`` and GPUs as given to it."""
+    """What a ``run`` starts: ``words`` inside a container of ``image``, with ``env`` and GPUs as given to it.
+
+    ``unknown_env`` are variables that it passes on from its caller, who is not known to have them.
+    """
 
     image: Image
     words: list[str]
@@ -42,6 +44,7 @@ class ContainerRun:
     mounts: dict[str, str] = field(default_factory=dict)
     gpu_count: int | None = None
     folder: str | None = None
+    unknown_env: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -57,11 +60,11 @@ def read_run(words: Sequence[str], caller: Mapping[str, str]) -> ContainerRun:
     start = 1
     for option, _, end in _parse(client, own, words, 1):
         if option in ("help", "version"):
-            raise UsageProblem(f"`{shown(list(words))}` starts no container: gonogo checks `{client} run ... IMAGE ...`")
+            raise UsageProblem(f"`{shown(list(words))}` starts no container: gonogo checks `{client} run ... IMAGE`")
         start = end
     start += words[start : start + 1] == ["container"]
     if list(words[start : start + 1]) != ["run"]:
-        raise UsageProblem(f"`{shown(list(words))}` starts no container: gonogo checks `{client} run ... IMAGE ...`")
+        raise UsageProblem(f"`{shown(list(words))}` starts no container: gonogo checks `{client} run ... IMAGE`")
     given: dict[str, list[str]] = {}
     position = start + 1
     for option, value, end in _parse(client, run, words, start + 1):
@@ -96,8 +99,8 @@ def options() -> tuple[Options, Options]:
 def _parse(client: str, known: Options, words: Sequence[str], start: int) -> Iterator[tuple[str, str, int]]:
     """Each option from ``start`` on with its value (empty for a switch), and the position behind it.
 
-    As pflag reads them: ``--env=A=b``, ``--env A=b``, ``-eA=b``, ``-it``, ``--rm=false``; the first other word, or ``--``,
-    ends them.
+    As pflag reads them: ``--env=A=b``, ``--env A=b``, ``-eA=b``, ``-it``, ``--rm=false``; the first other word, or
+    ``--``, ends them.
     """
     position = start
     while position < len(words):
@@ -146,6 +149,8 @@ def _started(image: Image, entry_point: str | None, words: list[str]) -> list[st
     """All that the container runs: the entry point and the words behind it."""
     if entry_point is not None:
         return [*_entry_words(entry_point), *words]
+    if image.guessed and words and is_program(words[0]):
+        return words
     if image.entry_point is None and (not words or words[0].startswith("-")):
         raise UsageProblem(
             f"cannot tell what image {shown([image.name])} starts: give the whole command behind it, or --entrypoint"
@@ -167,39 +172,52 @@ def _entry_words(entry_point: str) -> list[str]:
 
 def _set_environment(run: ContainerRun, given: Mapping[str, list[str]], caller: Mapping[str, str]) -> None:
     """Files first, then ``-e`` in order: so docker does it, wherever they stand."""
-    lines: list[str] = []
     for path in given.get("env-file", []):
-        lines += _env_file(path, run.notes)
-    for line in [*lines, *given.get("env", [])]:
-        name, equals, value = line.partition("=")
-        if equals:
-            run.env[name] = value
-        elif name in caller:
-            run.env[name] = caller[name]
-        else:
-            run.env.pop(name, None)
-            run.notes.append(f"{name} comes from the environment of whoever starts the container: its value is not known")
+        if _set_lines(run.env, _env_file(path, run.notes), caller):
+            run.notes.append(f"--env-file {path} leaves variables to whoever starts the container: not known")
+    missing = _set_lines(run.env, given.get("env", []), caller)
+    run.unknown_env += missing
     if "env-host" in given:
         run.notes.append("--env-host passes on the whole environment, which is not known")
     for name in given.get("unsetenv", []):
         run.env.pop(name, None)
 
 
+def _set_lines(env: dict[str, str], lines: Sequence[str], caller: Mapping[str, str]) -> list[str]:
+    """Set what ``lines`` say, and return the names that they leave to the caller, who has no value for them."""
+    missing: list[str] = []
+    for line in lines:
+        name, equals, value = line.partition("=")
+        if equals:
+            env[name] = value
+        elif name in caller:
+            env[name] = caller[name]
+        else:
+            env.pop(name, None)
+            missing.append(name)
+    return missing
+
+
 def _env_file(path: str, notes: list[str]) -> list[str]:
     """The ``NAME=value`` lines of an ``--env-file``: no quotes, no expansion, ``#`` at the start of a line comments."""
     try:
-        status = os.stat(path)
-        # A launch may come from somebody else: it must not make gonogo wait on a pipe or read a device or another process.
-        special = not stat.S_ISREG(status.st_mode) or os.path.realpath(path).startswith(("/proc/", "/sys/", "/dev/"))
-        if special or status.st_size > _LARGEST_ENV_FILE:
+        file = Path(path).resolve()
+        # A launch may be somebody else's: it must not make gonogo wait on a pipe, or read a device or a process.
+        special = not file.is_file() or str(file).startswith(("/proc/", "/sys/", "/dev/"))
+        if special or file.stat().st_size > _LARGEST_ENV_FILE:
             notes.append(f"--env-file {path} is not read: it is no plain small file")
             return []
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = file.read_text(encoding="utf-8-sig")
     except (OSError, ValueError):
         notes.append(f"--env-file {path} cannot be read here, so its variables are not known")
         return []
     lines = [line.lstrip() for line in text.replace("\r\n", "\n").split("\n")]
-    return [line for line in lines if line and not line.startswith("#")]
+    lines = [line for line in lines if line and not line.startswith("#")]
+    if not all(_VARIABLE.match(line) for line in lines):
+        # Said without a word of what is in it: it may be anything.
+        notes.append(f"--env-file {path} is not made of NAME=value lines, so its variables are not known")
+        return []
+    return lines
 
 
 def _set_mounts(run: ContainerRun, given: Mapping[str, list[str]]) -> None:
@@ -219,9 +237,7 @@ def _set_mounts(run: ContainerRun, given: Mapping[str, list[str]]) -> None:
 
 
 def _set_gpus(run: ContainerRun, given: Mapping[str, list[str]]) -> None:
-    counts: list[int | None] = []
-    for request in given.get("gpus", []):
-        counts.append(_requested(request, run.notes))
+    counts = [_requested(request, run.notes) for request in given.get("gpus", [])]
     for device in given.get("device", []):
         # The other way to give GPUs: `--device nvidia.com/gpu=0` (the container device interface)
         kind, equals, number = device.partition("=")

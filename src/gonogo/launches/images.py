@@ -19,8 +19,9 @@ _MOVING_BUILD = re.compile(r"nightly|(?:^|[-_.])dev(?:[-_.]|\d|$)")
 class Image:
     """An image as a launch names it.
 
-    ``entry_point`` are the words that the image puts before the arguments; None where that is not known. ``engine`` and
-    ``release`` (``vllm==0.33.0``) are None where the name does not say them. ``notes`` say what was assumed.
+    ``entry_point`` are the words that the image puts before the arguments; None where that is not known. ``engine``
+    and ``release`` (``vllm==0.33.0``) are None where the name does not say them. ``guessed``: the image is not a
+    known one, so ``entry_point`` may be wrong. ``notes`` say what was assumed.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Image:
     release: str | None
     entry_point: tuple[str, ...] | None
     notes: tuple[str, ...]
+    guessed: bool = False
 
 
 def read_image(name: str) -> Image:
@@ -45,13 +47,17 @@ def read_image(name: str) -> Image:
     for engine in engines():
         for known in engine.images:
             if last == known.rpartition("/")[2] and last != engine.package:
-                return _read(name, engine, known, tag, digest, (f"image {repository} is taken to be a copy of {known}",))
+                return _read(
+                    name, engine, known, tag, digest, (f"image {repository} is taken to be a copy of {known}",)
+                )
     for engine in engines():
         if engine.package in last.lower():
             alike = next(iter(engine.images))
             start = tuple(engine.images[alike])
             how = f"to start like {alike}" if start else f"to have no entry point, like {alike}"
-            return _read(name, engine, alike, tag, digest, (f"image {repository} is not a known one and is taken {how}",))
+            return _read(
+                name, engine, alike, tag, digest, (f"image {repository} is not a known one and is taken {how}",)
+            )
     return Image(name, None, None, None, (f"image {name} is not a known one, so it does not say the release",))
 
 
@@ -64,12 +70,13 @@ def _parts(name: str) -> tuple[str, str | None, str | None]:
 
 
 def _read(name: str, engine: Engine, known: str, tag: str | None, digest: str | None, notes: tuple[str, ...]) -> Image:
+    guessed = bool(notes)
     version = _version(engine, tag)
     release = f"{engine.name}=={version}" if version else None
     if release is None:
         what = f"image {name}" if tag or digest else f"image {name} without a tag"
         notes = (*notes, f"{what} does not fix the release")
-    return Image(name, engine.name, release, _entry_point(engine, known, version), notes)
+    return Image(name, engine.name, release, _entry_point(engine, known, version), notes, guessed)
 
 
 def _version(engine: Engine, tag: str | None) -> Version | None:

@@ -8,6 +8,7 @@ from gonogo.engines import ENGINES, Engine, engine_named
 from gonogo.launches.script import shown
 from gonogo.problems import UsageProblem
 
+SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash", "ksh"})
 _PYTHON = re.compile(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?t?|py")
 
 
@@ -25,6 +26,12 @@ def program_name(word: str) -> str:
 def is_python(word: str) -> bool:
     """Whether ``word`` runs a Python interpreter: ``python3.11``, ``.venv/bin/python``."""
     return _PYTHON.fullmatch(program_name(word)) is not None
+
+
+def is_program(word: str) -> bool:
+    """Whether ``word`` begins a whole command, and not the arguments of one: an engine's, Python, or a shell."""
+    name = program_name(word)
+    return is_python(word) or name in SHELLS or engine_of_command(name) is not None
 
 
 def engine_of_command(name: str) -> Engine | None:
@@ -71,8 +78,7 @@ def check_starts_server(engine: Engine, command: str, words: list[str]) -> None:
     """Raise UsageProblem where ``words`` behind the console script ``command`` start no server."""
     wanted = engine.commands[command]
     if words[:1] != [wanted]:
-        given = f"{command} {words[0]}" if words else command
-        raise UsageProblem(f"`{shown(given.split())}` starts no server: gonogo checks `{command} {wanted} ...`")
+        raise UsageProblem(f"`{shown([command, *words[:1]])}` starts no server: gonogo checks `{command} {wanted} ...`")
 
 
 def expected() -> str:

@@ -20,8 +20,8 @@ class LastCommand:
     """The command that a shell line ends in.
 
     ``words`` are what it gets; ``env`` what it finds exported, ``variables`` every variable that the line has set.
-    ``folder`` is where it runs, if the line says so. ``unknown`` are the stretches of ``words`` and ``env`` that a shell
-    would have replaced by something that the line does not hold, as they stand there (``${MODEL}``).
+    ``folder`` is where it runs, if the line says so. ``unknown`` are the stretches of ``words`` and ``env`` that a
+    shell would have replaced by something that the line does not hold, as they stand there (``${MODEL}``).
     """
 
     words: tuple[str, ...]
@@ -49,22 +49,37 @@ def last_command(
 ) -> LastCommand:
     """The command that ``text`` ends in, and what stands ready for it.
 
-    ``variables`` are known before the first word, ``env`` is exported already. Read are assignments, ``export``, ``unset``,
-    ``cd`` and what prepares an environment (``source``, with a note) before the last command; redirections, a pipe behind
-    it, ``&`` at the end and what follows ``||`` are left out. Raises UsageProblem for anything else.
+    ``variables`` are known before the first word, ``env`` is exported already. Read are assignments, ``export``,
+    ``unset``, ``cd`` and what prepares an environment (``source``, with a note) before the last command;
+    redirections, a pipe behind it, ``&`` at the end and what follows ``||`` are left out. Raises UsageProblem for
+    anything else.
     """
-    state = _State({**(env or {}), **(variables or {})}, set(env or {}), folder, home, braces)
+    found = statements_of(text)
     statements = [
         statement
-        for position, statement in enumerate(found := statements_of(text))
+        for position, statement in enumerate(found)
         if position == 0 or found[position - 1].followed_by != "||"
     ]
+    for statement in found[1:]:
+        _check_continued(statement)
+    state = _State({**(env or {}), **(variables or {})}, set(env or {}), folder, home, braces)
     if not statements:
         raise UsageProblem("the command is empty: give the launch to check")
     for statement in statements[:-1]:
         state.run(statement)
     command = statements[-1].pipeline[0]
     return state.finish(command)
+
+
+def _check_continued(statement: Statement) -> None:
+    """Raise UsageProblem where ``statement`` is the rest of a command that a backslash was to continue and did not."""
+    words = statement.pipeline[0].words
+    first = words[0].pieces[0]
+    if first.kind == "text" and not first.quoted and first.text.startswith("-"):
+        rest = shown(["".join(piece.text for piece in word.pieces) for word in words])
+        raise UsageProblem(
+            f"the command ends before `{rest}`: take out the blank or comment behind the backslash above it"
+        )
 
 
 class _State:
@@ -110,12 +125,9 @@ class _State:
 
     @staticmethod
     def unreadable(fields: list[str]) -> UsageProblem:
-        hint = ""
-        if fields[0].startswith("-"):
-            hint = " (is there a blank behind the backslash that should continue the line before it?)"
         return UsageProblem(
-            f"cannot read `{shown(fields)}`{hint}: a line is read up to its last command, and before that only NAME=value, "
-            "export, unset, cd and source; give the launch alone"
+            f"cannot read `{shown(fields)}`: the last command of a line is taken for the launch, and before it only "
+            "NAME=value, export, unset, cd and source are read; give the launch alone"
         )
 
     def assign(self, word: Word) -> None:

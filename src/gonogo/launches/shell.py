@@ -1,7 +1,7 @@
 """Shell text taken apart: statements, pipelines and words, quotes and expansions as bash reads them.
 
-Nothing is ever run: what a command substitution would print, and what a variable holds that the text itself does not set,
-is unknown and said to be so.
+Nothing is ever run: what a command substitution would print, and what a variable holds that the text itself does not
+set, is unknown and said to be so.
 """
 
 from __future__ import annotations
@@ -18,13 +18,18 @@ _IN_DOUBLE_QUOTES = re.compile(r"[^\"\\$`]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SPECIAL_PARAMETER = re.compile(r"[0-9@*#?$!-]")
 _REDIRECTION = re.compile(r"&>>|&>|<<<|<<-|<<|<>|<&|<|>>|>&|>\||>")
+_PLACEHOLDER = re.compile(r"<[A-Za-z][^<>|&;'\"\n]*>")  # docs write <MODEL>; a shell would read from a file MODEL
 _OPERATOR = re.compile(r"&&|\|\||;;|\|&|[;&|()\n]")
 _PARAMETER = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:(:?[-+=?])(.*))?", re.DOTALL)
 _ANSI_C = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
-_ANSI_C_ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.))", re.DOTALL)
+_ANSI_C_ESCAPE = re.compile(
+    r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
+)
 _SEPARATOR = (" ", "\t", "\n")  # $IFS; other white space is part of a word
 _SEPARATORS = re.compile(r"[ \t\n]+")
-_MOST_BRACES = 200  # bash has no limit; a line somebody wrote by hand stays far below, and {a,b}{a,b}... doubles each time
+_MOST_BRACES = (
+    200  # bash has no limit; a line somebody wrote by hand stays far below, and {a,b}{a,b}... doubles each time
+)
 _MOST_FIELDS = 10_000
 
 
@@ -74,9 +79,9 @@ class Statement:
 class Expander:
     """Turns words into what a command would get, given the values of ``variables``.
 
-    ``home`` is what ``~`` stands for (None: it stays as it is) and ``braces`` whether ``{a,b}`` is expanded, which sh does
-    not. What has no known value stays in the text as ``${NAME}`` or ``$(...)`` and is put down in ``unknown``; ``used`` are
-    the variables that were asked for.
+    ``home`` is what ``~`` stands for (None: it stays as it is) and ``braces`` whether ``{a,b}`` is expanded, which sh
+    does not. What has no known value stays in the text as ``${NAME}`` or ``$(...)`` and is put down in ``unknown``;
+    ``used`` are the variables that were asked for.
     """
 
     variables: Mapping[str, str]
@@ -144,7 +149,7 @@ class Expander:
         return done
 
     def _is_split(self, piece: Piece, text: str) -> bool:
-        """Whether blanks in what ``piece`` stands for part words: not where it or its default is quoted, or is unknown."""
+        """Whether blanks in what ``piece`` stands for part words: not where it is quoted, or unknown."""
         is_plain = piece.kind == "parameter" and not piece.quoted and not ("'" in piece.text or '"' in piece.text)
         return is_plain and text not in self.unknown
 
@@ -189,8 +194,8 @@ class Expander:
 def statements_of(text: str) -> list[Statement]:
     """``text`` as statements, empty ones left out.
 
-    Raises UsageProblem for a quote, brace or parenthesis that is never closed, and for what is more than simple commands
-    in a row: subshells, functions, loops, here-documents.
+    Raises UsageProblem for a quote, brace or parenthesis that is never closed, and for what is more than simple
+    commands in a row: subshells, functions, loops, here-documents.
     """
     if "\0" in text:
         raise UsageProblem("the command has a NUL byte in it, which no command line can carry: take it out")
@@ -224,8 +229,8 @@ class _Reader:
                 continue
             if operator in ("(", ")", ";;"):
                 raise UsageProblem(
-                    f"cannot read {operator!r} at {self.place(self.at - len(operator))}: gonogo reads plain commands, no "
-                    "subshells or functions; give the launch alone, and quote a Python expression as one word"
+                    f"cannot read {operator!r} at {self.place(self.at - len(operator))}: gonogo reads plain commands, "
+                    "no subshells or functions; give the launch alone, and quote a Python expression as one word"
                 )
             if words:
                 pipeline.append(Command(tuple(words)))
@@ -267,6 +272,11 @@ class _Reader:
         found = _REDIRECTION.match(self.text, self.at)
         if found is None or self.text.startswith("(", found.end()):
             return False
+        placeholder = _PLACEHOLDER.match(self.text, self.at)
+        if placeholder:
+            raise UsageProblem(
+                f"{placeholder[0]} at {self.place(self.at)} is a placeholder: put what it stands for there"
+            )
         if found[0].startswith("<<") and found[0] != "<<<":
             raise UsageProblem(f"cannot read the here-document at {self.place(self.at)}: give the launch alone")
         before = words[-1] if words else None
@@ -320,11 +330,15 @@ class _Reader:
             else:
                 break
         if self.at == start:
-            raise UsageProblem(f"cannot read {text[start]!r} at {self.place(start)}: give the launch alone, as one plain command")
+            raise UsageProblem(
+                f"cannot read {text[start]!r} at {self.place(start)}: give the launch alone, as one plain command"
+            )
         return Word(_joined(pieces), start)
 
     def _unclosed(self, what: str, start: int) -> UsageProblem:
-        return UsageProblem(f"the {what} opened at {self.place(start)} is never closed: close it, or escape it with a backslash")
+        return UsageProblem(
+            f"the {what} opened at {self.place(start)} is never closed: close it, or escape it with a backslash"
+        )
 
     def _until_quote(self, quote: str) -> str:
         start = self.at

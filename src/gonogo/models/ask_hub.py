@@ -14,17 +14,20 @@ Kinds of problem: gated, unknown, revision, refused, status, network, disk, larg
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from typing import Any
+from typing import Any, TextIO
 
 _WORKERS = 8
 
 
-def _say(**answer: Any) -> None:
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()
+def _own_stdout() -> TextIO:
+    """Stdout for the answers alone: huggingface_hub prints there too, for instance when it can't be imported."""
+    own = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return own
 
 
 def _expected() -> tuple[type[Exception], ...]:
@@ -93,6 +96,12 @@ def _fetch(name: str, commit: str, wanted: dict[str, int], sizes: dict[str, int 
 
 def main() -> None:
     """Answer one question."""
+    stdout = _own_stdout()
+
+    def say(**answer: Any) -> None:
+        stdout.write(json.dumps(answer) + "\n")
+        stdout.flush()
+
     question = json.loads(sys.stdin.readline())
     from huggingface_hub import HfApi
 
@@ -105,13 +114,13 @@ def main() -> None:
         if not commit or not sizes:
             raise ValueError("the answer names no commit or no files")
     except _expected() as error:
-        _say(**_problem(error))
+        say(**_problem(error))
         return
-    _say(name=name, commit=commit, sizes=sizes)
+    say(name=name, commit=commit, sizes=sizes)
     wanted = json.loads(sys.stdin.readline())
     for answer in _fetch(name, commit, wanted, sizes):
-        _say(**answer)
-    _say(end=True)
+        say(**answer)
+    say(end=True)
 
 
 if __name__ == "__main__":

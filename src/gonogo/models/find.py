@@ -97,7 +97,7 @@ class Models:
 
     def _find(self, name: str, revision: str | None) -> ModelFacts | None:
         if not is_sane(name):
-            return self._without("a model's name is empty, too long or holds a NUL byte")
+            return self._without("a model's name is empty, longer than any path, or no text")
         mount = self._mounts.find(name)
         if mount is not None:
             return self._mounted(name, *mount)
@@ -175,7 +175,8 @@ class Models:
             return self._without(f"{name[:200]}: {str(place)[:200]} can't be read: {error.strerror}")
 
     def _without(self, note: str) -> ModelFacts | None:
-        """None, and ``note`` says why."""
+        """None, and ``note`` says why, on one line that any terminal can show (names hold what their writers like)."""
+        note = " ".join(note.encode(errors="backslashreplace").decode().split())
         if note not in self.notes:
             self.notes.append(note)
         return None

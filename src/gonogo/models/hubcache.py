@@ -10,6 +10,8 @@ from pathlib import Path
 from gonogo.models.factfiles import check_config, is_fact, is_telling, is_weight, largest
 from gonogo.models.types import ModelFacts
 
+_LONGEST_COMMIT = 64  # hex digits of a SHA-256; today's are SHA-1
+
 
 def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
     """Where the hub cache is, by the variables that huggingface_hub reads. It may not exist."""
@@ -72,7 +74,7 @@ def _commit(repository: Path, revision: str) -> str:
         commit = (repository / "refs" / revision).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         commit = revision
-    return commit if commit.isalnum() else ""
+    return commit if commit.isalnum() and len(commit) <= _LONGEST_COMMIT else ""
 
 
 def _names(folder: Path) -> frozenset[str]:

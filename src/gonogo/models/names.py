@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 
@@ -22,8 +23,11 @@ def is_path(name: str) -> bool:
 
 
 def is_sane(name: str) -> bool:
-    """Whether ``name`` can name anything at all: not empty, no NUL, not longer than a path can be."""
-    return bool(name.strip()) and "\0" not in name and len(name.encode(errors="surrogatepass")) <= LONGEST
+    """Whether ``name`` can name anything at all: not empty, no NUL, no half letters, not longer than a path can be."""
+    try:
+        return bool(name.strip()) and "\0" not in name and len(os.fsencode(name)) <= LONGEST
+    except UnicodeEncodeError:
+        return False
 
 
 def normal(path: str) -> str:

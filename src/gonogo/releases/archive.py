@@ -1,4 +1,4 @@
-"""One archive of a release: chosen, downloaded, checked, and of it unpacked what start-up code can need. Nothing in it is run."""
+"""One archive of a release: which one, and of it unpacked what start-up code can need. Nothing in it is run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LARGEST = 4 << 30  # bytes unpacked: far above any release, far below a disk
 
 @dataclass(frozen=True)
 class Metadata:
-    """What a release declares of itself. ``requirements`` are its Requires-Dist lines; ``date`` is its newest file's time."""
+    """What a release says of itself; ``requirements`` are Requires-Dist lines, ``date`` is its newest file's time."""
 
     requires_python: str
     requirements: tuple[str, ...]
@@ -42,7 +42,7 @@ def chosen_file(engine: Engine, info: ReleaseInfo) -> ArchiveFile:
     fitting = [file for file in info.files if file.kind == engine.archive]
     if not fitting:
         raise UsageProblem(
-            f"{info.engine} {info.version} has no {engine.archive} on the package index: gonogo cannot read that release"
+            f"{info.engine} {info.version} has no {engine.archive} on the package index: gonogo cannot read it"
         )
     return min(fitting, key=_distance) if engine.archive == "wheel" else fitting[0]
 
@@ -62,8 +62,8 @@ def _distance(file: ArchiveFile) -> tuple[int, str]:
 def unpack(engine: Engine, version: str, archive: Path, tree: Path) -> Metadata:
     """Unpack the engine's package and its metadata from ``archive`` into the new folder ``tree``.
 
-    Compiled files are never loaded: they are left empty, so that whoever asks whether they exist gets the truth. Links and
-    special files are left out. Raises OwnProblem for an archive that is broken, or that would write outside ``tree``.
+    Compiled files are never loaded: they are left empty, so who asks whether they exist gets the truth. Links
+    and special files are left out. Raises OwnProblem for an archive that is broken, or that would write outside ``tree``.
     """
     tree.mkdir()
     with _reading(archive):
@@ -93,7 +93,7 @@ def unpack(engine: Engine, version: str, archive: Path, tree: Path) -> Metadata:
 
 @dataclass(frozen=True)
 class _Member:
-    """A regular file in an archive: ``name`` relative to where Python would find the package, ``time`` in seconds since 1970."""
+    """A regular file in an archive: ``name`` below what would be a site folder, ``time`` in seconds since 1970."""
 
     name: PurePosixPath
     time: float
@@ -138,7 +138,7 @@ def _checked(name: str, archive: Path) -> PurePosixPath:
 def _place(engine: Engine, version: str, name: PurePosixPath) -> PurePosixPath | None:
     """Where a member goes; None for what start-up code cannot need: tests, docs, build files.
 
-    An sdist's metadata goes where an installed package has it, with the entry points that engines find their plugins by.
+    An sdist's metadata goes where an installed package has it, with the entry points that name the engine's plugins.
     """
     top = name.parts[0]
     if top == engine.package:

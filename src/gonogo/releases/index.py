@@ -1,4 +1,4 @@
-"""Which releases of an engine there are: asked of the package index, remembered for an hour, and longer without network."""
+"""Which releases of an engine there are: asked of the package index, remembered for an hour, longer without network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LAYOUT = 1
 
 @dataclass(frozen=True)
 class ArchiveFile:
-    """One file of a release. ``kind`` is ``sdist`` or ``wheel``, ``size`` in bytes, ``uploaded`` an ISO 8601 time; None: not told."""
+    """One file of a release; ``size`` in bytes, ``uploaded`` an ISO 8601 time, None: the index does not tell."""
 
     filename: str
     url: str
@@ -39,8 +39,8 @@ class ArchiveFile:
 class ReleaseInfo:
     """What the package index says of one release.
 
-    ``date`` is when its first file was uploaded, None where the index does not tell. A ``prerelease`` (also a development
-    release) or a ``yanked`` one is never the newest. ``files`` are its sdist and wheels.
+    ``date`` is when its first file was uploaded, None where the index does not tell. A ``prerelease`` (also a
+    development release) or a ``yanked`` one is never the newest. ``files`` are its sdist and wheels.
     """
 
     engine: str
@@ -116,7 +116,8 @@ def download(file: ArchiveFile, place: Path, say: Any) -> None:
             )
     except DigestMismatchError:
         raise OwnProblem(
-            f"{file.filename} is not what the package index promised (its sha256 differs): try again; if it stays so, do not trust this index"
+            f"{file.filename} is not what the package index promised (its sha256 differs): try again,"
+            " and if it stays so, do not trust this index"
         ) from None
     except requests.RequestException as error:
         raise _unreachable(address, error) from error
@@ -157,7 +158,8 @@ def _unreachable(address: str | None, error: Exception) -> OwnProblem:
     status = getattr(getattr(error, "response", None), "status_code", None)
     why = f"it answers with status {status}" if status else _reason(error)
     return OwnProblem(
-        f"cannot reach the package index {_where(address)} ({why}): check the network or the index that pip or uv is set to"
+        f"cannot reach the package index {_where(address)} ({why}):"
+        " check the network, or the index that pip or uv is set to"
     )
 
 

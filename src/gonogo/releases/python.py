@@ -27,14 +27,14 @@ class ChildPython:
 
 
 def running() -> ChildPython:
-    """This process's Python: the interpreter itself, not the virtual environment around it, which may go sooner."""
+    """The Python of this process: the interpreter itself, not a virtual environment, which may go sooner."""
     base = getattr(sys, "_base_executable", None) or sys.executable
     path = Path(base)
     return ChildPython(path if path.exists() else Path(sys.executable), ".".join(map(str, sys.version_info[:3])))
 
 
 def allows(requires_python: str, version: str) -> bool:
-    """Whether a release that declares ``requires_python`` may run on Python ``version``; nothing declared allows all."""
+    """Whether a release that declares ``requires_python`` may run on Python ``version``; an empty one allows all."""
     try:
         return SpecifierSet(requires_python).contains(version, prereleases=True)
     except InvalidSpecifier:

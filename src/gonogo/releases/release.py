@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +16,7 @@ from gonogo.engines.types import ENGINES, Engine, engine_named
 from gonogo.places import cache_folder
 from gonogo.problems import OwnProblem, UsageProblem
 from gonogo.progress import Progress
+from gonogo.releases.dead_weight import patterns
 from gonogo.releases.python import ChildPython, allows, python_for, running
 from gonogo.releases.store import Store, files_on_disk, read_record, write_record
 
@@ -22,17 +24,18 @@ if TYPE_CHECKING:
     from gonogo.releases.index import ArchiveFile, ReleaseInfo
 
 _LAYOUT = 1
+_DAY = 86400.0
 
 
 @dataclass(frozen=True)
 class Release:
     """One release of an engine, unpacked, with its light environment.
 
-    ``root`` is the folder that holds the engine's package (it goes on ``sys.path``), ``environment`` the site folder with the
-    packages that it imports, ``python`` the interpreter to run both with. ``versions`` are all distributions that the image
-    of the release holds because of its requirements, those left out of the environment too (torch), and the engine itself;
-    names are normalised (``flashinfer-python``). ``date`` is when the release was published. ``identity`` changes when any
-    of this does: part of the keys under which outcomes are cached.
+    ``root`` is the folder that holds the engine's package (it goes on ``sys.path``), ``environment`` the site folder
+    with the packages that it imports, ``python`` the interpreter to run both with. ``versions`` are all distributions
+    that the image of the release holds because of its requirements, those left out of the environment too (torch), and
+    the engine itself; names are normalised (``flashinfer-python``). ``date`` is when the release was published.
+    ``identity`` changes when any of this does: part of the keys under which outcomes are cached.
     """
 
     engine: str
@@ -66,45 +69,47 @@ class Releases:
         self._store = Store(cache_folder() if folder is None else folder)
         self._progress = Progress() if progress is None else progress
         self._known: dict[str, list[ReleaseInfo]] = {}
-        self._offline: set[str] = set()
+        self._offline: dict[str, str] = {}
         self.notes: list[str] = []
 
     def parse(self, spec: str) -> tuple[str, str | None]:
-        """``vllm==0.33.0`` as engine and version, ``vllm`` as engine and None. Raises UsageProblem for anything else."""
+        """Engine and version of ``vllm==0.33.0``, engine and None of ``vllm``. Raises UsageProblem for the rest."""
         engine, equals, version = (part.strip() for part in spec.partition("=="))
-        if not re.fullmatch(r"[A-Za-z0-9._-]+", engine) or (equals and not version):
-            raise UsageProblem(f"{spec!r} names no release: write {ENGINES[0]}==1.2.3, or {ENGINES[0]} for the newest")
+        if not re.fullmatch(r"[A-Za-z0-9._-]{1,100}", engine) or (equals and not version):
+            raise UsageProblem(
+                f"{_quoted(spec)} names no release: write {ENGINES[0]}==1.2.3, or {ENGINES[0]} for the newest"
+            )
         engine_named(engine)
         return engine, _plain_version(version) if equals else None
 
     def known(self, engine: str) -> list[ReleaseInfo]:
         """All releases that the package index has, newest first. Raises OwnProblem where nothing is known of it."""
-        return self._ask(engine, fresh=False)
+        known = self._ask(engine)
+        if engine in self._offline:
+            self._note(self._offline[engine])
+        return known
 
     def newest(self, engine: str) -> str:
-        """The newest release that is neither a pre-release nor yanked; without network the newest that is in the cache."""
+        """The newest release that is neither a pre-release nor yanked; without network the newest in the cache."""
         from packaging.version import Version
 
-        engine_named(engine)
+        problem: OwnProblem | None = None
+        final: list[str] = []
         try:
-            final = [info.version for info in self.known(engine) if not info.prerelease and not info.yanked]
-            if final and engine not in self._offline:
-                return final[0]
-        except OwnProblem as problem:
-            final = []
-            why = str(problem)
-        else:
-            why = f"the package index cannot be reached or has no finished release of {engine}"
-        cached = [
-            version for name, version, _ in self._in_cache() if name == engine and (not final or version in final)
-        ]
-        if not cached:
-            if final:
-                return final[0]
-            raise OwnProblem(why)
-        newest = max(cached, key=Version)
-        self._note(f"{engine} {newest} is the newest in the cache: {why}")
-        return newest
+            final = [info.version for info in self._ask(engine) if not info.prerelease and not info.yanked]
+        except OwnProblem as caught:
+            problem = caught
+        if final and engine not in self._offline:
+            return final[0]
+        cached = [version for name, version, _ in self._in_cache() if name == engine]
+        cached = [version for version in cached if version in final or not final and not Version(version).is_prerelease]
+        if cached:
+            newest = max(cached, key=Version)
+            self._note(f"{engine} {newest} is the newest in the cache: {problem or self._offline.get(engine, '')}")
+            return newest
+        if final:
+            return final[0]
+        raise problem or OwnProblem(f"the package index has no finished release of {engine}")
 
     def cached(self) -> list[CachedRelease]:
         """What is in the cache, with sizes. Reads the sizes of all files: some tenths of a second."""
@@ -122,8 +127,8 @@ class Releases:
     def get(self, engine: str, version: str) -> Release:
         """The release, fetched first if need be.
 
-        Raises UsageProblem for a release that does not exist or needs a Python that the machine does not have, OwnProblem
-        where it cannot be fetched.
+        Raises UsageProblem for a release that does not exist or needs a Python that the machine does not have,
+        OwnProblem where it cannot be fetched.
         """
         adapter, version = engine_named(engine), _plain_version(version)
         ready = self._ready(adapter, version)
@@ -132,6 +137,9 @@ class Releases:
         name = f"{engine} {version}"
         try:
             with self._store.lock(f"{engine}-{version}"):
+                ready = self._ready(adapter, version)
+                if ready is not None:  # another process has just made it
+                    return ready
                 if self._record(engine, version) is None:
                     self._fetch(adapter, version)
                 record = self._record(engine, version)
@@ -153,7 +161,7 @@ class Releases:
         return ready
 
     def remove(self, engine: str, version: str) -> None:
-        """Remove a release from the cache, and the environments that no other uses. Raises UsageProblem if it is not there."""
+        """Remove a release from the cache, and environments no other uses. Raises UsageProblem if it is not there."""
         engine_named(engine)
         version = _plain_version(version)
         place = self._store.release(engine, version)
@@ -166,12 +174,9 @@ class Releases:
             self._store.writing("the cache"),
         ):
             self._store.discard(place)
-            used = {name for folder in self._store.releases() for name in _environments_of(folder)}
-            for environment in self._store.environments():
-                if environment.name not in used:
-                    self._store.discard(environment)
+            self._sweep(0)
 
-    def _ask(self, engine: str, *, fresh: bool) -> list[ReleaseInfo]:
+    def _ask(self, engine: str, *, fresh: bool = False) -> list[ReleaseInfo]:
         from gonogo.releases.index import listing
 
         engine_named(engine)
@@ -179,8 +184,7 @@ class Releases:
             found = listing(self._store, engine, fresh=fresh)
             self._known[engine] = list(found.releases)
             if found.note:
-                self._offline.add(engine)
-                self._note(found.note)
+                self._offline[engine] = found.note
         return self._known[engine]
 
     def _note(self, text: str) -> None:
@@ -278,16 +282,22 @@ class Releases:
     def _info(self, engine: str, version: str) -> ReleaseInfo:
         from gonogo.releases.index import no_such_release
 
-        for fresh in (False, True):  # it may be newer than the remembered listing
-            known = self._ask(engine, fresh=fresh)
-            for info in known:
-                if info.version == version:
-                    return info
+        known = self._ask(engine)
+        if not any(info.version == version for info in known) and engine not in self._offline:
+            known = self._ask(engine, fresh=True)  # it may be newer than the remembered listing
+        for info in known:
+            if info.version == version:
+                if info.yanked:
+                    self._note(f"{engine} {version} was withdrawn (yanked) by its makers")
+                return info
+        if engine in self._offline:
+            self._note(self._offline[engine])
         raise no_such_release(engine, version, [info.version for info in known])
 
     def _furnish(self, adapter: Engine, version: str, record: dict[str, Any], python: ChildPython) -> None:
         """Find the packages of an unpacked release and build its environment. Call with the release's lock held."""
-        from gonogo.releases.environment import build, identity, resolve
+        from gonogo.releases.environment import build
+        from gonogo.releases.requirements import resolve
 
         name = f"{adapter.name} {version}"
         path = self._store.release(adapter.name, version) / f"environment-{python.series}.json"
@@ -299,8 +309,7 @@ class Releases:
             for note in found.notes:
                 self._note(f"{name}: {note}")
             self._progress.say(f"{name}: fetching {len(found.installed)} packages")
-            environment = identity(adapter, found.installed, python)
-            build(self._store, adapter, found.installed, python, environment)
+            environment = build(self._store, found.installed, python)
             with self._store.writing(name):
                 write_record(
                     path,
@@ -312,6 +321,14 @@ class Releases:
                         "versions": found.versions,
                     },
                 )
+                self._sweep()
+
+    def _sweep(self, older_than: float = _DAY) -> None:
+        """Remove environments that no release names; younger ones may still be in use by a dry run."""
+        used = {name for folder in self._store.releases() for name in _environments_of(folder)}
+        for environment in self._store.environments():
+            if environment.name not in used and time.time() - environment.stat().st_mtime >= older_than:
+                self._store.discard(environment)
 
     def _files(self, engine: str, version: str) -> dict[tuple[int, int], int]:
         place = self._store.release(engine, version)
@@ -333,11 +350,16 @@ def _plain_version(text: str) -> str:
     try:
         return Version(text).public
     except InvalidVersion:
-        raise UsageProblem(f"{text!r} is no version: write for instance 1.2.3") from None
+        raise UsageProblem(f"{_quoted(text)} is no version: write for instance 1.2.3") from None
+
+
+def _quoted(text: str) -> str:
+    return repr(text if len(text) <= 80 else f"{text[:80]}...")
 
 
 def _rules(adapter: Engine) -> str:
-    return _hash([_LAYOUT, adapter.table.get("environment", {})])
+    """Changes when environments have to be made anew because gonogo leaves out something else than it did."""
+    return _hash([_LAYOUT, adapter.table.get("environment", {}), patterns()])
 
 
 def _hash(content: object) -> str:

@@ -15,7 +15,8 @@ from urllib.parse import urlsplit, urlunsplit
 def index_address(environ: Mapping[str, str] | None = None) -> str | None:
     """The address of the default package index where pip or uv is told of one; None: the usual one.
 
-    Asked in this order: uv's variables, pip's variable, uv's files, pip's files. ``environ`` is this process's unless given.
+    Asked in this order: uv's variables, pip's variable, uv's files, pip's files. ``environ`` is that of this process
+    unless given.
     """
     variables = os.environ if environ is None else environ
     for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"):
@@ -24,10 +25,11 @@ def index_address(environ: Mapping[str, str] | None = None) -> str | None:
             name_and_address = address.split("=", 1)
             named = len(name_and_address) == 2 and "/" not in name_and_address[0]
             return name_and_address[1] if named else address
+    found: str | None = None
     for path in _uv_files(variables):
-        if address := _from_uv_file(path):
-            return address
-    found = None
+        found = _from_uv_file(path)
+        if found is not None:
+            return found
     for path in _pip_files(variables):
         found = _from_pip_file(path) or found
     return found
@@ -66,7 +68,7 @@ def _from_uv_file(path: Path) -> str | None:
 
 
 def _pip_files(variables: Mapping[str, str]) -> Iterator[Path]:
-    """pip's files, the one that has the last word last."""
+    """Files of pip, the one that has the last word last."""
     chosen = variables.get("PIP_CONFIG_FILE")
     if chosen == os.devnull:
         return

@@ -58,7 +58,7 @@ class Store:
         """Held by one process at a time; let go by the system when its holder dies."""
         from filelock import FileLock  # costs 30 ms, and a cached release needs none
 
-        with self.writing("lock"):
+        with self.writing("a lock"):
             locks = self.folder / "locks"
             locks.mkdir(parents=True, exist_ok=True)
             lock = FileLock(locks / f"{name}.lock")
@@ -88,6 +88,7 @@ class Store:
     def publish(self, made: Path, place: Path) -> None:
         """Put the finished folder ``made`` at ``place``, in place of what may be there."""
         place.parent.mkdir(parents=True, exist_ok=True)
+        made.chmod(0o755)
         self.discard(place)
         made.rename(place)
 
@@ -103,7 +104,7 @@ class Store:
 
     @contextmanager
     def writing(self, what: str) -> Iterator[None]:
-        """Turns what the file system says while ``what`` is made into one clear line."""
+        """Turn what the file system says while ``what`` is made into one clear line."""
         try:
             yield
         except OSError as error:
@@ -114,7 +115,10 @@ class Store:
             return (
                 f"no space left for {what} in the cache {self.folder}: free some, or set GONOGO_CACHE to another folder"
             )
-        return f"cannot write {what} in the cache {self.folder} ({error.strerror or error}): set GONOGO_CACHE to a folder that can be written"
+        why = error.strerror or error
+        return (
+            f"cannot write {what} in the cache {self.folder} ({why}): set GONOGO_CACHE to a folder that can be written"
+        )
 
 
 def _folders(parent: Path) -> list[Path]:
@@ -140,14 +144,14 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
     try:
         with os.fdopen(handle, "w") as file:
             json.dump(record, file)
-        os.replace(name, path)
+        Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
 
 
 def files_on_disk(folder: Path) -> dict[tuple[int, int], int]:
-    """Bytes on disk of every file and folder below ``folder``, by device and inode: a file with several names is there once."""
+    """Bytes on disk of all files and folders below ``folder``, by device and inode: what has two names is there once."""
     found: dict[tuple[int, int], int] = {}
     waiting = [str(folder)]
     while waiting:

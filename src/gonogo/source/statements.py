@@ -95,8 +95,13 @@ class _Walk:
             ends.append(self._block(handler.body, inside))
         ends.append(self._block(node.orelse, body) if body is not None else None)
         behind = _merged_names(ends)
-        finally_ = self._block(node.finalbody, (behind or anywhere).copy())
-        return None if behind is None else finally_
+        if not node.finalbody:
+            return behind
+        # It runs on the way out of any of the others too, from anywhere in them.
+        if names.local:
+            _widen([*node.orelse, *(statement for handler in node.handlers for statement in handler.body)], names)
+        last = self._block(node.finalbody, _merged_names([names, body, *ends]) or names)
+        return None if behind is None else last
 
     def _with(self, node: ast.With | ast.AsyncWith, names: Names) -> Names | None:
         for item in node.items:

@@ -49,13 +49,15 @@ class Child:
         tools = devices.tools(hardware)
         furniture.furnish(self.shared, hardware, [*tools, *world.get("tools", [])])
         furniture.make_own(self.boot, None)
+        facts = os.path.join(self.folder, "site")
+        furniture.install_distributions(facts, world["distributions"], self._entry_points())
         stdlib = [os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(os.__file__)) + "/lib-dynload"]
-        code = [self.root, world["environment"], world["facts"], HERE.rstrip("/"), os.path.dirname(world["adapter"])]
+        code = [self.root, world["environment"], facts, HERE.rstrip("/"), os.path.dirname(world["adapter"])]
         real = [self.folder, *code, *stdlib, sys.prefix, sys.base_prefix, *world.get("facts_folders", [])]
         guards.watch([*code, *stdlib])
         self.walls = guards.go_alone()
         self.files = files.Files(self.shared, self.boot, real)
-        sys.path[:] = [world["facts"], self.root, *sys.path, world["environment"]]
+        sys.path[:] = [facts, self.root, *sys.path, world["environment"]]
         sys.dont_write_bytecode = False
         host.install(hardware["host"])
         host.locale_and_encoding()
@@ -70,6 +72,16 @@ class Child:
         host.set_environment(world["env"])
         host.watch_environment()
 
+    def _entry_points(self) -> str:
+        """The text of the release's own entry points: its metadata stands beside the package."""
+        for name in sorted(os.listdir(self.root)):
+            if name.endswith((".dist-info", ".egg-info")):
+                path = os.path.join(self.root, name, "entry_points.txt")
+                if os.path.exists(path):
+                    with open(path) as file:
+                        return file.read()
+        return ""
+
     def _modules(self, hardware: dict[str, Any]) -> None:
         described: dict[str, Any] = faketorch.describe(hardware, self.world["versions"])
         for name in self.world.get("nvml", ["pynvml"]):
@@ -82,6 +94,10 @@ class Child:
             "sentencepiece": natives.after_sentencepiece(self.files),
         }
         self.last = modules.LastFinder()
+        sys.meta_path[:] = [
+            modules.Hiding(each, finder.absent) if getattr(each, "__name__", "") == "PathFinder" else each
+            for each in sys.meta_path
+        ]
         sys.meta_path[:0] = [finder, modules.AfterImport(after)]
         sys.meta_path.append(self.last)
 

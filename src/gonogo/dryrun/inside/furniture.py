@@ -87,3 +87,18 @@ def place(own: str, path: str, files: dict[str, str], listed: list[str] | None) 
             os.makedirs(os.path.dirname(target), exist_ok=True)
             with open(target, "w"):
                 pass
+
+
+def install_distributions(folder: str, distributions: dict[str, str], scripts: str) -> None:
+    """Let importlib.metadata find these distributions (name → version) in ``folder``.
+
+    The first is the engine: it gets ``scripts``, the text of its entry points.
+    """
+    for number, (name, version) in enumerate(distributions.items()):
+        place = os.path.join(folder, f"{name.replace('-', '_')}-{version}.dist-info")
+        os.makedirs(place, exist_ok=True)
+        with open(os.path.join(place, "METADATA"), "w") as file:
+            file.write(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        if scripts and number == 0:
+            with open(os.path.join(place, "entry_points.txt"), "w") as file:
+                file.write(scripts)

@@ -52,7 +52,9 @@ class Hub:
             listed = model.get("listed")
             if name.endswith(".py"):
                 self.code.add(f"{repository}/{name}")
-            if listed is None or name in listed:
+            if name in model.get("absent", ()):
+                pass
+            elif listed is None or name in listed:
                 self.wanted[f"{repository}/{name}"] = bool(listed and name in listed)
             return 404, {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": COMMIT}, b"Entry not found"
         with open(real, "rb") as file:

@@ -23,7 +23,7 @@ class FakeFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def __init__(self, faked: dict[str, str], absent: Iterable[str], described: dict[str, Describe]) -> None:
         self.faked = faked
-        self.absent = frozenset(absent)
+        self.absent = set(absent)
         self.described = described
         self.missing: dict[str, str] = {}
 
@@ -31,7 +31,7 @@ class FakeFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         if _under(name, self.absent):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+            return None
         top = _longest(name, self.faked)
         if top is None:
             return None
@@ -39,7 +39,8 @@ class FakeFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             if self._has_no(name):
                 return None
             if survives_absence(asking_frame()) and not DECISIONS.take("import", name, True, False):
-                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+                self.absent.add(name)
+                return None
         spec = importlib.machinery.ModuleSpec(name, self, origin=f"{SITE}/{name.replace('.', '/')}/__init__.py", is_package=True)
         spec.submodule_search_locations = [f"{SITE}/{name.replace('.', '/')}"]
         spec.has_location = True
@@ -60,6 +61,22 @@ class FakeFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         describe = self.described.get(name)
         if describe is not None:
             describe(module)
+
+
+class Hiding:
+    """A finder of real modules that does not see those which are pretended to be absent."""
+
+    def __init__(self, finder: Any, absent: set[str]) -> None:
+        self._finder, self._absent = finder, absent
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if _under(name, self._absent):
+            return None
+        found: importlib.machinery.ModuleSpec | None = self._finder.find_spec(name, path, target)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._finder, name)
 
 
 class LastFinder(importlib.abc.MetaPathFinder):
@@ -106,7 +123,7 @@ def _then(spec: importlib.machinery.ModuleSpec, then: Describe) -> None:
     loader.exec_module = exec_module
 
 
-def _under(name: str, tops: frozenset[str]) -> bool:
+def _under(name: str, tops: set[str]) -> bool:
     while name:
         if name in tops:
             return True

@@ -54,6 +54,7 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
     except Reached as reached:
         progress.done.append(progress.stage)
         answer["note"] = reached.what
+        answer["warnings"] = list(warnings)
         if reached.config is not None:
             answer["resolved"] = _texts(child.adapter.resolved(reached.config), child.files)
     except SystemExit as error:
@@ -67,7 +68,7 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
         answer.update(_told(child, error, said))
     guards.GUARD.on = False
     answer.update(
-        stage=progress.stage, done=progress.done, warnings=[child.files.clean(row) for row in warnings],
+        stage=progress.stage, done=progress.done, warnings=[child.files.clean(row) for row in answer.get("warnings", warnings)],
         cpu_seconds=round(time.process_time() - started, 4),
         decisions=[row for key, row in DECISIONS.rows.items() if key not in known or row["phase"] == "run"],
         hit=sorted(DECISIONS.hit), wanted=child.hub.wanted, code=sorted(child.hub.code),

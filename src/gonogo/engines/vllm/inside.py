@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import importlib
+import inspect
 import sys
 from typing import Any
 
@@ -76,9 +77,6 @@ def resolved(config: Any) -> dict[str, Any]:
             value = _value(part, name)
             if value is not None or hasattr(part, name):
                 values[f"{section}.{name}"] = value
-        for name in ("world_size", "use_mla"):
-            if isinstance(getattr(type(part), name, None), property):
-                values.setdefault(f"{section}.{name}", _value(part, name))
     model = getattr(config, "model_config", None)
     architectures = getattr(getattr(model, "hf_config", None), "architectures", None)
     if architectures is not None:
@@ -87,9 +85,11 @@ def resolved(config: Any) -> dict[str, Any]:
 
 
 def _fields(value: Any) -> list[str]:
-    if dataclasses.is_dataclass(value):
-        return [field.name for field in dataclasses.fields(value)]
-    return [name for name in vars(value) if not name.startswith("_")] if hasattr(value, "__dict__") else []
+    """Names of what it holds: dataclass fields, other attributes, properties."""
+    names = [field.name for field in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []
+    names += [name for name in getattr(value, "__dict__", ()) if not name.startswith("_")]
+    names += [name for name, kind in inspect.getmembers(type(value)) if isinstance(kind, property) and not name.startswith("_")]
+    return list(dict.fromkeys(names))
 
 
 def _value(part: Any, name: str) -> Any:

@@ -1,0 +1,50 @@
+"""From the child's words to an Outcome: normal form of the error, its id, the stages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gonogo.dryrun.outcome import Error, Outcome, Site
+from gonogo.dryrun.signature import fault_of
+from gonogo.dryrun.world import World
+from gonogo.source.ids import error_id, template_of
+from gonogo.source.raise_sites import raise_site_at
+
+
+def outcome_of(answer: dict[str, Any], depends: tuple[str, ...], world: World) -> Outcome:
+    """The outcome that an answer stands for: ``unclear`` where a stand-in or a missing fact was in the way."""
+    warnings = tuple(answer.get("warnings", ()))
+    done = {stage: "passed" for stage in answer.get("done", ())}
+    fault = fault_of(answer)
+    if fault is None and depends:
+        fault = f"it depends on what cannot be known here: {'; '.join(depends)}"
+    error = None if answer["outcome"] in ("passed", "unclear") else error_of(answer, world)
+    kind = "unclear" if fault is not None else answer["outcome"]
+    stages = {**done, **({answer["stage"]: kind} if answer.get("stage") else {})}
+    reason = fault if fault is not None else _why(answer)
+    return Outcome(kind, reason, stages, error, depends, warnings, answer.get("resolved", {}) if kind == "passed" else {})
+
+
+def _why(answer: dict[str, Any]) -> str | None:
+    if answer["outcome"] == "crashed":
+        return "the engine fell over instead of refusing: a bug of the engine"
+    if answer["outcome"] == "passed" and answer.get("note") == "exit 0":
+        return "the command ends by itself with exit 0: it starts no server"
+    return None
+
+
+def error_of(answer: dict[str, Any], world: World) -> Error:
+    """The error in the normal form of the book."""
+    frames: list[dict[str, Any]] = answer["frames"]
+    engine = [frame for frame in frames if frame["whose"] == "engine"]
+    engine = engine or [frame for frame in answer.get("outer_frames", ()) if frame["whose"] == "engine"]
+    place = answer.get("add_argument") if answer["type"] == "ArgumentError" else None
+    place = place if place and place["whose"] == "engine" else engine[-1] if engine else None
+    site = Site(place["path"], place["line"], place["function"]) if place else None
+    last = frames[-1] if frames else None
+    spoke = None
+    if last is not None and last["whose"] == "engine":
+        spoke = raise_site_at(world.release.root / last["path"], last["line"])
+    template = template_of(answer["type"], answer["message"], spoke)
+    identity = error_id(world.release.engine, answer["type"], template)
+    return Error(identity, answer["type"], tuple(answer["wrapped_by"]), answer["message"], site)

@@ -1,0 +1,150 @@
+"""Dry runs: a launch in a world → an outcome. Children are started when first needed and kept while the object lives."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from gonogo.dryrun.answer import outcome_of
+from gonogo.dryrun.memory import Memory
+from gonogo.dryrun.outcome import Outcome
+from gonogo.dryrun.process import ChildProcess
+from gonogo.dryrun.request import code_variables, facts_of, request_for
+from gonogo.dryrun.signature import fault_of, signature
+from gonogo.dryrun.world import World
+from gonogo.launches.types import Launch
+from gonogo.models.find import Models
+from gonogo.models.standins import stand_in
+from gonogo.progress import Progress
+
+_MOST_FLIPS = 60
+_MOST_QUESTIONS = 12
+_MOST_CHILDREN = 4
+
+
+class DryRuns:
+    """Runs launches. ``memory`` remembers outcomes over processes (None: not at all). Close it, or use it with ``with``."""
+
+    def __init__(self, memory: Memory | None = None, progress: Progress | None = None, jobs: int = 2) -> None:
+        """``jobs`` forks run at a time in one child."""
+        self._memory = memory
+        self._progress = progress or Progress()
+        self._jobs = jobs
+        self._children: dict[str, ChildProcess] = {}
+
+    def run(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> Outcome:
+        """The outcome of ``launch`` in ``world``. Raises OwnProblem where the child itself fails."""
+        answer, depends = self.answer(launch, world, models, allow_code)
+        return outcome_of(answer, depends, world)
+
+    def answer(
+        self, launch: Launch, world: World, models: Models, allow_code: bool = False
+    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """The child's own words on the launch, and what they depend on that cannot be known."""
+        request = request_for(launch, models)
+        if self._memory is not None:
+            known = self._memory.recall(request, world, models)
+            if known is not None:
+                return known
+        variables = code_variables(launch)
+        if variables and not allow_code:
+            reason = f"the launch sets {', '.join(variables)}, which can bring code of its own into the engine"
+            return {"outcome": "unclear", "reason": reason, "stage": "arguments"}, (f"environment: {', '.join(variables)}",)
+        child = self._child_for(request, world)
+        if child.error is not None:
+            return _failed_load(child), ()
+        answer = self._ask(child, request, models)
+        depends = self._depends_on(child, request, answer, models)
+        if self._memory is not None:
+            self._memory.keep(request, world, models, answer, depends)
+        return answer, depends
+
+    def _ask(self, child: ChildProcess, request: dict[str, Any], models: Models) -> dict[str, Any]:
+        """The answer, once all models that the engine asks for are told."""
+        for _ in range(_MOST_QUESTIONS):
+            answer = child.ask_one(request)
+            if answer["outcome"] != "asks":
+                return answer
+            name = answer["repository"]
+            facts = models.facts(name)
+            request["models"][name] = {"files": {}, "known": False} if facts is None else facts_of(facts)
+        return {"outcome": "unclear", "reason": f"the engine asks for more than {_MOST_QUESTIONS} models", "stage": None}
+
+    def _depends_on(
+        self, child: ChildProcess, request: dict[str, Any], answer: dict[str, Any], models: Models
+    ) -> tuple[str, ...]:
+        """What the outcome depends on: decisions on unknown values and missing facts that change it when answered otherwise."""
+        found = [f"model facts of {name}" for name, facts in request["models"].items() if facts.get("known") is False]
+        if fault_of(answer) is not None:
+            return tuple(found)
+        found += [f"the path {path}, which is not here" for path in answer.get("paths", ()) if answer["outcome"] != "passed"]
+        if answer["outcome"] != "passed" and answer.get("wanted"):
+            fuller = self._ask(child, _with_stand_in_files(request, answer["wanted"]), models)
+            if signature(fuller) != signature(answer):
+                found.append(f"files of the model that are not among its facts: {', '.join(sorted(answer['wanted']))}")
+        flips = [row for row in answer.get("decisions", []) if row["phase"] == "run" and row["usual"] != row["other"]][:_MOST_FLIPS]
+        requests = [{**request, "forced": {row["key"]: row["other"]}} for row in flips]
+        for index, other in child.ask(requests):
+            if other["outcome"] == "asks" or signature(other) != signature(answer):
+                found.append(f"{flips[index]['kind']} {flips[index]['name']} at {flips[index]['path']}:{flips[index]['line']}")
+        return tuple(found)
+
+    def _child_for(self, request: dict[str, Any], world: World) -> ChildProcess:
+        """The child of this world; one of its own where the launch sets variables that are read while the engine is loaded."""
+        plain = self._child(world, {})
+        if plain.error is not None:
+            return plain
+        read = set(plain.state["env_read"])
+        early = {name: value for name, value in request["env"].items() if name in read}
+        return self._child(world, early) if early else plain
+
+    def _child(self, world: World, early: dict[str, str], forced: dict[str, Any] | None = None) -> ChildProcess:
+        description = {**world.description(), "jobs": self._jobs, "forced": forced or {}}
+        description["env"] = {**description["env"], **early}
+        key = hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
+        child = self._children.pop(key, None)
+        if child is None:
+            self._progress.say(f"loading {world.release.engine} {world.release.version} on {world.hardware.label} ...")
+            while len(self._children) >= _MOST_CHILDREN:
+                self._children.pop(next(iter(self._children))).close()
+            child = ChildProcess(Path(world.release.python), description)
+            self._progress.clear()
+        self._children[key] = child
+        return child
+
+    def decisions_at_import(self, world: World) -> list[dict[str, Any]]:
+        """What the engine decided on unknown values while it was loaded."""
+        return list(self._child(world, {}).state["decisions"])
+
+    def close(self) -> None:
+        """End all children."""
+        while self._children:
+            self._children.popitem()[1].close()
+
+    def __enter__(self) -> DryRuns:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+
+def _failed_load(child: ChildProcess) -> dict[str, Any]:
+    error = child.error or {}
+    return {
+        "outcome": "unclear", "stage": "arguments",
+        "reason": f"the engine cannot be loaded here: {error.get('root_type')}: {error.get('root_message')}"[:600],
+        "traceback": error.get("traceback"),
+    }
+
+
+def _with_stand_in_files(request: dict[str, Any], wanted: dict[str, bool]) -> dict[str, Any]:
+    """The request with a stand-in in place of each file that the engine asked for and the facts lack."""
+    models = {name: {**facts, "files": dict(facts["files"])} for name, facts in request["models"].items()}
+    spare = {name: path for name, path in stand_in("", "multimodal").files.items() if name != "config.json"}
+    for want in wanted:
+        for name, facts in models.items():
+            if want.startswith(name + "/") and (file := spare.get(want[len(name) + 1 :])) is not None:
+                facts["files"][want[len(name) + 1 :]] = str(file)
+    return {**request, "models": models}

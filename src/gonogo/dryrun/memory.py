@@ -1,0 +1,94 @@
+"""Outcomes that were found before, on disk: by release, environment, world, launch, model facts and gonogo's version."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from gonogo.dryrun.world import World
+from gonogo.models.find import Models
+from gonogo.models.identity import identity
+
+_HERE = Path(__file__).parent
+
+
+@cache
+def _own_version() -> str:
+    """A digest of everything in gonogo that shapes an outcome, so that a changed gonogo never answers with an old one."""
+    digest = hashlib.sha256()
+    for folder in (_HERE, _HERE.parent / "engines"):
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in (".py", ".toml"):
+                digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+class Memory:
+    """A folder of remembered answers."""
+
+    def __init__(self, folder: Path) -> None:
+        """``folder`` need not exist."""
+        self._folder = folder
+
+    def recall(
+        self, request: dict[str, Any], world: World, models: Models
+    ) -> tuple[dict[str, Any], tuple[str, ...]] | None:
+        """The remembered answer, if every model that it asked for still has the same facts."""
+        try:
+            record = json.loads(self._path(request, world).read_text())
+            for name, known in record["models"].items():
+                if self._identity(models, name) != known:
+                    return None
+            return record["answer"], tuple(record["depends"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+    def keep(
+        self, request: dict[str, Any], world: World, models: Models, answer: dict[str, Any], depends: tuple[str, ...]
+    ) -> None:
+        """Remember an answer; a full disk loses the memory, not the answer."""
+        if answer["outcome"] == "unclear":
+            return
+        names = {name: self._identity(models, name) for name in request["models"]}
+        kept = {key: value for key, value in answer.items() if key not in ("decisions", "missing", "traceback", "new_modules", "id")}
+        text = json.dumps({"models": names, "answer": kept, "depends": list(depends)})
+        path = self._path(request, world)
+        handle, draft = -1, ""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".draft-")
+            with os.fdopen(handle, "w") as file:
+                file.write(text)
+            Path(draft).replace(path)
+        except OSError:
+            if draft:
+                Path(draft).unlink(missing_ok=True)
+
+    def _path(self, request: dict[str, Any], world: World) -> Path:
+        description = world.description()
+        for key in ("adapter", "release_root", "environment"):
+            description.pop(key)
+        asked = {key: value for key, value in request.items() if key not in ("models", "paths")}
+        paths = {word: _content(facts) for word, facts in request["paths"].items()}
+        key = json.dumps([_own_version(), world.release.identity, description, asked, paths], sort_keys=True)
+        digest = hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
+        return self._folder / digest[:2] / f"{digest}.json"
+
+    @staticmethod
+    def _identity(models: Models, name: str) -> str | None:
+        facts = models.facts(name)
+        return None if facts is None else identity(facts)
+
+
+def _content(facts: dict[str, Any]) -> str:
+    digest = hashlib.sha256(json.dumps(facts.get("listed")).encode())
+    for name, path in sorted(facts["files"].items()):
+        digest.update(name.encode() + b"\0" + hashlib.sha256(Path(path).read_bytes()).digest())
+    return digest.hexdigest()
+
+

@@ -1,0 +1,137 @@
+"""What a release's declared requirements come to: every package in the version that its container image has."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from gonogo.engines.types import Engine
+from gonogo.releases.python import ChildPython
+from gonogo.releases.run_uv import is_network, problem, run_uv
+from gonogo.releases.store import Store
+
+_IMAGE_PLATFORM = "x86_64-manylinux_2_35"
+_IMAGE = {
+    "os_name": "posix",
+    "sys_platform": "linux",
+    "platform_system": "Linux",
+    "platform_machine": "x86_64",
+    "implementation_name": "cpython",
+    "platform_python_implementation": "CPython",
+    "extra": "",
+}
+# A release's own packages are uploaded one by one: what it was built with may come some hours after it.
+_A_LITTLE = timedelta(days=1)
+
+_Graph = dict[str, tuple[str, set[str]]]
+"""Of each package its version, and who asks for it: ``""`` is the release itself."""
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """Versions by normalised name: of all distributions, and of those ``installed`` in the light environment."""
+
+    versions: dict[str, str]
+    installed: dict[str, str]
+    notes: tuple[str, ...] = ()
+
+
+def resolve(
+    store: Store, engine: Engine, requirements: Iterable[str], date: datetime, python: ChildPython
+) -> Resolution:
+    """The versions that ``requirements`` had on ``date`` on the platform of the engine's image, as uv finds them.
+
+    ``[environment] without`` in the engine's table names the distributions (``*`` allowed) that are left out, with what
+    only they need. Raises OwnProblem where the index cannot be reached or the requirements cannot be met.
+    """
+    without = [str(name) for name in engine.table.get("environment", {}).get("without", [])]
+    wanted = list(_for_image(requirements, python))
+    with store.partial("resolution") as workspace, store.writing(f"the packages of {engine.name}"):
+        graph, notes = _ask_uv(engine, wanted, without, date, python, workspace)
+    versions = {name: version for name, (version, _) in graph.items()}
+    for one in wanted:  # those that had to be left to themselves
+        if pin := re.fullmatch(r"==\s*([^*,]+)", str(one.specifier)):
+            versions.setdefault(canonicalize_name(one.name), pin[1])
+    installed = {name: versions[name] for name in needed(graph, without)}
+    return Resolution(dict(sorted(versions.items())), dict(sorted(installed.items())), notes)
+
+
+def _ask_uv(
+    engine: Engine, wanted: list[Requirement], without: list[str], date: datetime, python: ChildPython, workspace: Path
+) -> tuple[_Graph, tuple[str, ...]]:
+    (workspace / "requirements.in").write_text("".join(f"{one}\n" for one in wanted))
+    (workspace / "excludes.txt").write_text("".join(f"{one.name}\n" for one in wanted if _matches(one.name, without)))
+    answer = workspace / "resolved.txt"
+    undated = [
+        "pip",
+        "compile",
+        "requirements.in",
+        "--quiet",
+        "--no-header",
+        "--annotation-style",
+        "split",
+        "--no-build",
+    ]
+    undated += ["--python", str(python.path), "--python-platform", _IMAGE_PLATFORM, "--output-file", answer.name]
+    command = [*undated, "--exclude-newer", (date + _A_LITTLE).strftime("%Y-%m-%dT%H:%M:%SZ")]
+    notes: tuple[str, ...] = ()
+    said = run_uv(command, workspace)
+    if said is not None and not is_network(said):
+        # One that is left out anyway may have no wheel, or stand on another index: it need not be resolved.
+        said = run_uv([*command, "--excludes", "excludes.txt"], workspace)
+    if said is not None and "exclude-newer" in said:
+        notes = ("the package index does not tell when files were uploaded: packages may be newer than the release",)
+        said = run_uv(undated, workspace)
+    if said is not None:
+        raise problem(f"the packages that {engine.name} needs", said)
+    return read_answer(answer.read_text()), notes
+
+
+def _for_image(requirements: Iterable[str], python: ChildPython) -> Iterator[Requirement]:
+    """The requirements that hold in the image, without their markers; those of extras do not."""
+    environment = _IMAGE | {"python_version": python.series, "python_full_version": python.version}
+    for line in requirements:
+        try:
+            requirement = Requirement(line)
+        except InvalidRequirement:
+            continue
+        if requirement.marker is None or requirement.marker.evaluate(environment):
+            requirement.marker = None
+            yield requirement
+
+
+def read_answer(text: str) -> _Graph:
+    """The packages in uv's requirements file, and from its ``# via`` comments who asks for each."""
+    graph: _Graph = {}
+    asked_by: set[str] = set()
+    for line in text.splitlines():
+        if pin := re.match(r"([A-Za-z0-9._-]+)==([^\s;]+)", line):
+            asked_by = set()
+            graph[canonicalize_name(pin[1])] = (pin[2], asked_by)
+        elif (comment := re.match(r"\s+#\s+(?:via\b\s*)?(.*)", line)) and (who := comment[1].strip()):
+            asked_by.add("" if who.startswith("-r ") else canonicalize_name(who))
+    return graph
+
+
+def needed(graph: _Graph, without: Sequence[str]) -> set[str]:
+    """What the release asks for, and what that asks for, except what is left ``without``."""
+    found = {""}
+    while more := {
+        name
+        for name, (_, asked_by) in graph.items()
+        if name not in found and not asked_by.isdisjoint(found) and not _matches(name, without)
+    }:
+        found |= more
+    return found - {""}
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    plain = canonicalize_name(name)
+    return any(fnmatch.fnmatchcase(plain, canonicalize_name(pattern)) for pattern in patterns)
