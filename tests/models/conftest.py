@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -86,10 +85,9 @@ class HubServer:
             return 404, {"X-Error-Code": "RevisionNotFound"}, b""
         commit = {"X-Repo-Commit": commit_of(files)}
         if file is None:
-            sizes = {"size": 1} if repository.with_sizes else {}
-            siblings = [
-                {"rfilename": known} | ({"size": len(content)} if sizes else {}) for known, content in files.items()
-            ]
+            siblings: list[dict[str, Any]] = [{"rfilename": known} for known in files]
+            if repository.with_sizes:
+                siblings = [{**one, "size": len(files[one["rfilename"]])} for one in siblings]
             info = {"_id": "1", "id": right, "modelId": right, "sha": commit_of(files), "siblings": siblings}
             return 200, {"Content-Type": "application/json"}, json.dumps(info).encode()
         if repository.gated:
@@ -159,9 +157,3 @@ def write_model(folder: Path, **files: Any) -> Path:
         raw = content if isinstance(content, bytes) else (content if isinstance(content, str) else json.dumps(content))
         path.write_bytes(raw if isinstance(raw, bytes) else raw.encode())
     return folder
-
-
-def wait_for(path: Path, seconds: float = 10) -> None:
-    until = time.monotonic() + seconds
-    while not path.exists() and time.monotonic() < until:
-        time.sleep(0.01)

@@ -127,7 +127,9 @@ def test_a_model_that_nobody_made(
     assert answer.note == "nobody/made-this is not on the hub, or is private: check the name, or set HF_TOKEN"
 
 
-@pytest.mark.parametrize(("status", "said"), [(500, "HTTP 500"), (429, "HTTP 429"), (403, "HTTP 403")])
+@pytest.mark.parametrize(
+    ("status", "said"), [(500, "HTTP 500"), (429, "HTTP 429"), (403, "HTTP 403"), (404, "HTTP 404")]
+)
 def test_a_hub_in_trouble(
     tmp_path: Path, hub_server: HubServer, environ: dict[str, str], status: int, said: str
 ) -> None:

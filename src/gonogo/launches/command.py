@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -54,11 +55,21 @@ def read_line(text: str) -> Launch:
         return read_expression(text)
     if not text.strip():
         raise UsageProblem(_empty())
-    home = str(Path("~").expanduser())  # the line was typed here, and here its shell would replace these
-    last = last_command(text, variables={"HOME": home, "PWD": str(Path.cwd())}, home=home)
+    here = _here()
+    last = last_command(text, variables=here, home=here.get("HOME"))
     reading = _Reading()
     reading.take_over(last)
     return reading.launch(list(last.words))
+
+
+def _here() -> dict[str, str]:
+    """Home and working folder: what a shell would put into a line typed here. Either may not exist."""
+    here: dict[str, str] = {}
+    with suppress(RuntimeError):
+        here["HOME"] = str(Path.home())
+    with suppress(OSError):
+        here["PWD"] = str(Path.cwd())
+    return here
 
 
 def _empty() -> str:

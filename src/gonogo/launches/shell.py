@@ -95,12 +95,12 @@ class Expander:
         """The words that ``word`` becomes: none for an empty unquoted variable, several where one is split."""
         out: list[str] = []
         for pieces in _expand_braces(word.pieces) if self.braces else [word.pieces]:
-            out += self._split(pieces)
+            out += self._split(self._at_home(pieces))
         return out
 
     def value(self, word: Word) -> str:
         """The one string that ``word`` becomes where the shell splits nothing, as on the right of an assignment."""
-        return "".join(self._tilde(text) if first else text for first, text in self._texts(word.pieces))
+        return "".join(map(self._text, self._at_home(word.pieces, assigned=True)))
 
     def assigned(self, word: Word) -> str:
         """The value that an assignment word gives to its name."""
@@ -109,23 +109,26 @@ class Expander:
         rest = Piece(first.kind, first.text[len(name) + 1 :], first.quoted)
         return self.value(Word((rest, *word.pieces[1:]) if rest.text else word.pieces[1:], word.position))
 
-    def _tilde(self, text: str) -> str:
-        if self.home is not None and (text == "~" or text.startswith("~/")):
-            return self.home + text[1:]
-        return text
-
-    def _texts(self, pieces: tuple[Piece, ...]) -> list[tuple[bool, str]]:
-        """Each piece's text, and whether a tilde at its start would be the shell's."""
-        return [
-            (position == 0 and piece.kind == "text" and not piece.quoted, self._text(piece))
-            for position, piece in enumerate(pieces)
-        ]
+    def _at_home(self, pieces: tuple[Piece, ...], assigned: bool = False) -> tuple[Piece, ...]:
+        """``pieces`` with home for ``~`` at their start and, in what is (or looks) assigned, behind each colon."""
+        if self.home is None or not pieces or pieces[0].kind != "text" or pieces[0].quoted or "~" not in pieces[0].text:
+            return pieces
+        text = pieces[0].text
+        name = _NAME.match(text)
+        front = text[: name.end() + 1] if name and text[name.end() : name.end() + 1] == "=" and not assigned else ""
+        parts = text[len(front) :].split(":") if front or assigned else [text]
+        for position, part in enumerate(parts):
+            # A quote or a variable right behind it makes `~` the start of somebody's name.
+            ends = position < len(parts) - 1 or len(pieces) == 1
+            if part.startswith(("~/", "~:")) or (part == "~" and ends):
+                parts[position] = self.home + part[1:]
+        return (Piece("text", front + ":".join(parts), quoted=False), *pieces[1:])
 
     def _split(self, pieces: tuple[Piece, ...]) -> list[str]:
         done: list[str] = []
         current: list[str] = []
         started = False
-        for position, piece in enumerate(pieces):
+        for piece in pieces:
             text = self._text(piece)
             if self._is_split(piece, text):
                 parts = [part for part in _SEPARATORS.split(text) if part]
@@ -142,7 +145,7 @@ class Expander:
                     done.append("".join(current))
                     current, started = [], False
                 continue
-            current.append(self._tilde(text) if position == 0 and piece.kind == "text" and not piece.quoted else text)
+            current.append(text)
             started = True
         if started:
             done.append("".join(current))

@@ -8,7 +8,7 @@ stderr, and takes long to import: who asked can put an end to all of it. It impo
     in   {file: the most bytes it may have}
     out  {"file": …, "path": …} or {"file": …, "problem": kind, "text": …} each, then {"end": true}
 
-Kinds of problem: gated, unknown, revision, refused, status, network, disk, large, missing, strange.
+Kinds of problem: gated, unknown, nowhere, revision, refused, status, network, disk, large, missing, strange.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _problem(error: BaseException) -> dict[str, str]:
         return {"problem": "unknown", "text": text}
     if isinstance(error, errors.HfHubHTTPError):
         status = error.response.status_code
-        kind = {401: "refused", 403: "refused", 404: "unknown"}.get(status, "status")
+        kind = {401: "refused", 403: "refused", 404: "nowhere"}.get(status, "status")
         return {"problem": kind, "text": f"HTTP {status}"}
     if isinstance(error, strange):
         return {"problem": "strange", "text": text}

@@ -28,6 +28,7 @@ _ASK = Path(__file__).with_name("ask_hub.py")
 _TEXTS = {
     "gated": "is gated on the hub: accept its terms on its page there and set HF_TOKEN",
     "unknown": "is not on the hub, or is private: check the name, or set HF_TOKEN",
+    "nowhere": "could not be had: what answered at HF_ENDPOINT does not know it, or is no hub ({text})",
     "revision": "has no such revision on the hub: check --revision",
     "refused": "is refused by the hub ({text}): check HF_TOKEN",
     "status": "could not be had: the hub answered {text}; try again later",
@@ -62,7 +63,7 @@ class Hub:
         cache: Path,
         progress: Progress | None = None,
         environ: Mapping[str, str] = os.environ,
-        answer_seconds: float = 8.0,
+        answer_seconds: float = 6.0,
         files_seconds: float = 60.0,
     ) -> None:
         """Nothing is asked or read yet."""

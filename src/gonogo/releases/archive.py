@@ -22,6 +22,11 @@ from gonogo.problems import OwnProblem, UsageProblem
 from gonogo.releases.index import ArchiveFile, ReleaseInfo
 
 _COMPILED = {".so", ".pyd", ".dylib", ".dll", ".a", ".o"}
+# The last three: an archive in which one name is both a file and a folder.
+_BROKEN = (
+    *(tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError, ValueError, NotImplementedError),
+    *(IsADirectoryError, NotADirectoryError, FileExistsError),
+)
 _LARGEST = 4 << 30  # bytes unpacked: far above any release, far below a disk
 
 
@@ -62,8 +67,8 @@ def _distance(file: ArchiveFile) -> tuple[int, str]:
 def unpack(engine: Engine, version: str, archive: Path, tree: Path) -> Metadata:
     """Unpack the engine's package and its metadata from ``archive`` into the new folder ``tree``.
 
-    Compiled files are never loaded: they are left empty, so who asks whether they exist gets the truth. Links
-    and special files are left out. Raises OwnProblem for an archive that is broken, or that would write outside ``tree``.
+    Compiled files are never loaded: they are left empty, so that asking whether they exist gives the truth. Links and
+    special files are left out. Raises OwnProblem for an archive that is broken, or would write outside ``tree``.
     """
     tree.mkdir()
     with _reading(archive):
@@ -166,5 +171,5 @@ def _declared(metadata: Path, date: datetime) -> Metadata:
 def _reading(archive: Path) -> Iterator[None]:
     try:
         yield
-    except (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError, ValueError) as error:
+    except _BROKEN as error:
         raise OwnProblem(f"{archive.name} cannot be unpacked ({error}): the archive is broken, try again") from error

@@ -36,7 +36,7 @@ def build(store: Store, installed: dict[str, str], python: ChildPython) -> str:
     """
     name = identity(installed, python)
     place = store.environment(name)
-    if read_record(place / "record.json") is not None:
+    if read_record(place / "record.json") is not None and (place / "site").is_dir():
         return name
     with store.partial(name) as workspace, store.writing("the packages of a release"):
         made = workspace / "made"

@@ -102,7 +102,7 @@ class Releases:
         if final and engine not in self._offline:
             return final[0]
         cached = [version for name, version, _ in self._in_cache() if name == engine]
-        cached = [version for version in cached if version in final or not final and not Version(version).is_prerelease]
+        cached = [version for version in cached if version in final or not (final or Version(version).is_prerelease)]
         if cached:
             newest = max(cached, key=Version)
             self._note(f"{engine} {newest} is the newest in the cache: {problem or self._offline.get(engine, '')}")
@@ -134,6 +134,7 @@ class Releases:
         ready = self._ready(adapter, version)
         if ready is not None:
             return ready
+        version = self._as_released(engine, version)
         name = f"{engine} {version}"
         try:
             with self._store.lock(f"{engine}-{version}"):
@@ -278,6 +279,15 @@ class Releases:
                 },
             )
             self._store.publish(made, place)
+
+    def _as_released(self, engine: str, version: str) -> str:
+        """``version`` in the digits that the release has: 1.0 is 1.0.0 where there is no other."""
+        from packaging.version import Version
+
+        spelt = [number for name, number, _ in self._in_cache() if name == engine]
+        if version not in spelt and not any(Version(one) == Version(version) for one in spelt):
+            spelt = [info.version for info in self._ask(engine)]
+        return next((one for one in spelt if Version(one) == Version(version)), version)
 
     def _info(self, engine: str, version: str) -> ReleaseInfo:
         from gonogo.releases.index import no_such_release

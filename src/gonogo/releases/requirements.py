@@ -49,7 +49,8 @@ def resolve(
     """The versions that ``requirements`` had on ``date`` on the platform of the engine's image, as uv finds them.
 
     ``[environment] without`` in the engine's table names the distributions (``*`` allowed) that are left out, with what
-    only they need. Raises OwnProblem where the index cannot be reached or the requirements cannot be met.
+    only they need; ``also`` those that stay even so. Raises OwnProblem where the index cannot be reached or the
+    requirements cannot be met.
     """
     without = [str(name) for name in engine.table.get("environment", {}).get("without", [])]
     wanted = list(_for_image(requirements, python))
@@ -59,7 +60,8 @@ def resolve(
     for one in wanted:  # those that had to be left to themselves
         if pin := re.fullmatch(r"==\s*([^*,]+)", str(one.specifier)):
             versions.setdefault(canonicalize_name(one.name), pin[1])
-    installed = {name: versions[name] for name in needed(graph, without)}
+    also = [str(name) for name in engine.table.get("environment", {}).get("also", [])]
+    installed = {name: versions[name] for name in needed(graph, without, also)}
     return Resolution(dict(sorted(versions.items())), dict(sorted(installed.items())), notes)
 
 
@@ -120,9 +122,12 @@ def read_answer(text: str) -> _Graph:
     return graph
 
 
-def needed(graph: _Graph, without: Sequence[str]) -> set[str]:
-    """What the release asks for, and what that asks for, except what is left ``without``."""
-    found = {""}
+def needed(graph: _Graph, without: Sequence[str], also: Sequence[str] = ()) -> set[str]:
+    """What the release asks for, and what that asks for, except what is left ``without``.
+
+    ``also`` are needed in their own right, though perhaps only a package that is left out asks for them.
+    """
+    found = {"", *(name for name in graph if _matches(name, also))}
     while more := {
         name
         for name, (_, asked_by) in graph.items()

@@ -151,7 +151,7 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
 
 
 def files_on_disk(folder: Path) -> dict[tuple[int, int], int]:
-    """Bytes on disk of all files and folders below ``folder``, by device and inode: what has two names is there once."""
+    """Bytes on disk of all files and folders below ``folder``, by device and inode, so each once."""
     found: dict[tuple[int, int], int] = {}
     waiting = [str(folder)]
     while waiting:

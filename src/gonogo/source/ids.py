@@ -27,15 +27,20 @@ _VALUE = re.compile(
 )
 # pydantic ends each of its complaints with what it was given, cut to fit: quotes and brackets in it need not close.
 _PYDANTIC_INPUT = re.compile(r"input_value=.*?, input_type=\w+\]", re.DOTALL)
-_LISTED = re.compile(r"\{\}(?:(?:,| or|, or| and|, and|:| =>|=) ?\{\})+")
-_BRACKETED = re.compile(r"(?<!\w)[\[(](?:\{\}|None|True|False)?,?[\])]|\{\{\}\}")
+_ITEM = r"(?:\{\}|None|True|False)"
+_BRACKETED = re.compile(
+    rf"(?<!\w)[\[(](?:{_ITEM}(?:, {_ITEM})*,?)?[\])]"  # [1, 2], (3,); not the brackets of f() or list[int]
+    rf"|\{{{_ITEM}(?:: {_ITEM})?(?:, {_ITEM}(?:: {_ITEM})?)*\}}"  # {'a': 1}, {1, 2}
+)
+_LISTED = re.compile(r"\{\}(?:, \{\})+(?:,? (?:or|and) \{\})?|\{\} or \{\}")
+_LONGEST = 20_000
+_DEEPEST = 100
 
 # What CPython's argparse says of a command line, by the values in it. The name of the argument stays: it is the error.
 _ARGPARSE_FORMS = tuple(
     (re.compile(form, re.DOTALL), template)
     for form, template in (
         (r"invalid choice: .* \(choose from .*\)", "invalid choice: {} (choose from {})"),
-        (r"invalid choice: .*, maybe you meant .*\? \(choose from .*\)", "invalid choice: {} (choose from {})"),
         (r"invalid (?P<type>\S+) value: .*", "invalid {type} value: {}"),
         (r"ignored explicit argument .*", "ignored explicit argument {}"),
         (r"expected \d+ arguments?", "expected {} arguments"),
@@ -84,13 +89,15 @@ def normalise_message(message: str) -> str:
 
     A guess at the template, for messages whose raise site is not in source that can be read.
     """
-    text = _PYDANTIC_INPUT.sub("input_value={}, input_type={}]", message)
-    text = collapse(_VALUE.sub(HOLE, text))
-    while True:
-        simpler = _LISTED.sub(HOLE, _BRACKETED.sub(HOLE, text))
+    text = collapse(_PYDANTIC_INPUT.sub("input_value={}, input_type={}]", message[:_LONGEST]))
+    for _ in range(_DEEPEST):
+        simpler = _BRACKETED.sub(HOLE, _VALUE.sub(HOLE, text))
         if simpler == text:
-            return text
+            simpler = _LISTED.sub(HOLE, text)
+        if simpler == text:
+            break
         text = simpler
+    return text
 
 
 def _bare(exception_type: str) -> str:

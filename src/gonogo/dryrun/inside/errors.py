@@ -101,6 +101,11 @@ def _fault(error: BaseException) -> str | None:
         return f"the module {error.name} is not in the light environment"
     if isinstance(error, ImportError) and not (frames and said_no(*frames[-1][:2])):
         return f"the import of {error.name_from or error.name} failed" if hasattr(error, "name_from") else "an import failed"
+    spoken = bool(frames and said_no(*frames[-1][:2]))
+    if isinstance(error, OSError) and error.errno is not None and not spoken:
+        return "the pretend host has no such thing"
+    if type(error).__module__.split(".")[0] == "psutil":
+        return "the pretend host was asked for what it does not have"
     if isinstance(error, AttributeError) and (is_unknown(error.obj) or _from_fakes(error.obj)):
         return f"asked a stand-in for {error.name!r}"
     if MARK in _text(error) or "Unknown' object" in _text(error) or "FakeModule" in _text(error):

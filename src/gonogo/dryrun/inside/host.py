@@ -90,9 +90,58 @@ def after_psutil(host: dict[str, Any]) -> Any:
             "eth0": [address(socket.AF_INET, host["ip"], "255.255.255.0", None, None)],
         }
         p.net_if_stats = lambda: {}
+        p.Process = type("Process", (_Process,), {"_cpus": host["cpus"], "__module__": "psutil"})
         p.disk_usage = lambda path: collections.namedtuple("sdiskusage", "total used free percent")(1 << 42, 0, 1 << 42, 0.0)
 
     return then
+
+
+class _Process:
+    """psutil.Process of the only process that the world has."""
+
+    _cpus = 1
+
+    def __init__(self, pid: int | None = None) -> None:
+        self.pid = os.getpid() if pid is None else pid
+        self._affinity = list(range(self._cpus))
+
+    def cpu_affinity(self, cpus: list[int] | None = None) -> list[int] | None:
+        if cpus is None:
+            return list(self._affinity)
+        self._affinity = list(cpus) or list(range(self._cpus))
+        return None
+
+    def memory_info(self) -> Any:
+        return collections.namedtuple("pmem", "rss vms shared text lib data dirty")(1 << 30, 1 << 32, 0, 0, 0, 0, 0)
+
+    def children(self, recursive: bool = False) -> list[Any]:
+        return []
+
+    def name(self) -> str:
+        return "python3"
+
+    def cmdline(self) -> list[str]:
+        return list(sys.argv)
+
+    def parent(self) -> None:
+        return None
+
+    def is_running(self) -> bool:
+        return True
+
+    def status(self) -> str:
+        return "running"
+
+    def create_time(self) -> float:
+        return 1.7e9
+
+    def num_threads(self) -> int:
+        return 1
+
+    def kill(self, *_args: Any) -> None:
+        return None
+
+    terminate = suspend = resume = send_signal = kill
 
 
 def hold_the_clock() -> None:

@@ -9,34 +9,39 @@ from gonogo_inside.processes import Reached  # type: ignore[import-not-found]
 
 
 def prepare(progress: Any) -> None:
-    """Put the edges of the dry run in place: the last check of the server's arguments."""
+    """Put the edge of the dry run in place: the settled and checked arguments.
+
+    The server checks them right after they are settled, behind the import of all that serves; those checks are called
+    here without that import.
+    """
     made = importlib.import_module("sglang.srt.server_args").ServerArgs
-    parse = made.from_cli_args
+    settle = made.resolve_once if hasattr(made, "resolve_once") else None
+    check = made.check_server_args
 
-    def from_cli_args(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        del cls
+    def resolve_once(self: Any, *args: Any, **kwargs: Any) -> Any:
         progress.enter("configuration")
-        return parse(*args, **kwargs)
+        assert settle is not None
+        settle(self, *args, **kwargs)
+        check(self)
+        raise Reached("the configuration", self)
 
-    made.from_cli_args = classmethod(from_cli_args)
-    if hasattr(made, "check_server_args"):
-        check = made.check_server_args
+    def check_server_args(self: Any, *args: Any, **kwargs: Any) -> Any:
+        progress.enter("configuration")
+        check(self, *args, **kwargs)
+        raise Reached("the configuration", self)
 
-        def check_server_args(self: Any, *args: Any, **kwargs: Any) -> Any:
-            progress.enter("configuration")
-            check(self, *args, **kwargs)
-            raise Reached("the configuration", self)
-
+    if settle is not None:
+        made.resolve_once = resolve_once
+    else:
         made.check_server_args = check_server_args
 
 
 def call(target: str, positional: list[Any], arguments: dict[str, Any]) -> None:
     """A Python launch: ``Engine(...)`` or ``ServerArgs(...)``."""
+    made = importlib.import_module("sglang.srt.server_args").ServerArgs
     if target == "ServerArgs":
-        made = importlib.import_module("sglang.srt.server_args").ServerArgs(*positional, **arguments)
-        if hasattr(made, "resolve_once"):
-            made.resolve_once()
-        made.check_server_args()
+        settled = made(*positional, **arguments)
+        settled.resolve_once() if hasattr(made, "resolve_once") else settled.check_server_args()
         return
     importlib.import_module("sglang.srt.entrypoints.engine").Engine(*positional, **arguments)
 
