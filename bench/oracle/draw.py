@@ -151,9 +151,12 @@ class Drawer:
                 return self._launch(number, model, self._spoil(rng, words), env, None)
         else:
             self._tries[guard.path, guard.first] += 1
-            self._aim(rng, words, env, guard.near, 0.75)
-            if rng.random() < 0.5:
-                self._aim(rng, words, env, guard.far, 0.15)
+            own = self._own_flag(guard)
+            if own is not None and rng.random() < 0.9:
+                self._base(rng, words, own)
+            self._aim(rng, words, env, guard.near, 0.75, own)
+            if rng.random() < 0.4:
+                self._aim(rng, words, env, guard.far, 0.12, own)
         return self._launch(number, model, words, env, guard)
 
     def _is_reached(self, guard: Guard) -> bool:
@@ -161,6 +164,9 @@ class Drawer:
 
     def _choose(self, rng: random.Random, left: list[Guard]) -> Guard:
         """The least tried of a few, where something in the condition can be set."""
+        if rng.random() < 0.6:  # where one condition was reached, others may be
+            files = {path for path, _ in self._reached}
+            left = [one for one in left if one.path in files] or left
         some = rng.sample(left, min(6, len(left)))
         able = [one for one in some if self._can_aim(one)] or some
         return min(able, key=lambda one: self._tries[one.path, one.first])
@@ -168,6 +174,12 @@ class Drawer:
     def _can_aim(self, guard: Guard) -> bool:
         known = self._by_word.keys() | self._fields.keys()
         return bool(guard.near.flags & self._by_word.keys() or guard.near.names.keys() & known)
+
+    def _own_flag(self, guard: Guard) -> str | None:
+        """The JSON flag whose fields are what ``self`` holds in the guard's file."""
+        stem = guard.path.rpartition("/")[2].removesuffix(".py").replace("_", "-")
+        flag = stem if stem.endswith("-config") else f"{stem}-config"
+        return flag if flag in self._by_word and self._by_word[flag].row.get("fields") else None
 
     def _start(self, rng: random.Random, guard: Guard | None) -> tuple[str, Words, dict[str, str]]:
         """An empty launch, or one that showed something before."""
@@ -186,11 +198,17 @@ class Drawer:
                 return rng.choice(fitting)
         return rng.choice(self._models)
 
-    def _aim(self, rng: random.Random, words: Words, env: dict[str, str], hints: Hints, share: float) -> None:
-        """Set what the hints ask about, each with the given chance."""
+    def _aim(
+        self, rng: random.Random, words: Words, env: dict[str, str], hints: Hints, share: float, own: str | None
+    ) -> None:
+        """Set what the hints ask about, each with the given chance; fields of the flag ``own`` before flags."""
         flags: dict[str, set[Any]] = {flag: set() for flag in hints.flags if flag in self._by_word}
         for name, values in hints.names.items():
-            if name in self._by_word:
+            mine = [one for one in self._fields.get(name, []) if one[0] == own]
+            if mine and rng.random() < 0.85:
+                if rng.random() < share:
+                    self._lay(rng, words, *rng.choice(mine), values)
+            elif name in self._by_word:
                 flags.setdefault(name, set()).update(values)
             elif name in self._fields:
                 if rng.random() < share:
@@ -214,7 +232,7 @@ class Drawer:
         elif flag.name in _BASES or row.get("fields") or row["kind"] == "loads":
             self._base(rng, words, flag.name)
             fields = [one for ones in self._fields.values() for one in ones if one[0] == flag.name]
-            if fields and rng.random() < 0.6:
+            if fields and rng.random() < 0.25:
                 self._lay(rng, words, *rng.choice(fields), set())
         else:
             count = rng.choice([1, 1, 2]) if row["several"] else 1
@@ -239,8 +257,10 @@ class Drawer:
         kinds = set(row["kinds"]) - {"NoneType"}
         if "bool" in kinds:
             place[last] = rng.random() < 0.8
-        elif kinds & {"list", "dict", "tuple", "set"} and not values:
-            place[last] = rng.choice([[], [1, 2], ["all"], {}, {"a": 1}])
+        elif kinds & {"list", "tuple", "set"}:
+            place[last] = rng.choice([sorted(values, key=str), [1, 2], [0], [-1, 4], ["all"], ["+a", "-a"], ["all", "none"], [0.9, 0.5]])
+        elif "dict" in kinds:
+            place[last] = rng.choice([{}, {"a": 1}, {"a": "b"}, {str(one): 1 for one in sorted(values, key=str)[:1]}])
         else:
             kind = "int" if "int" in kinds else "float" if "float" in kinds else "str"
             place[last] = _value(rng, kind, row["choices"] or None, values)

@@ -47,7 +47,7 @@ def test_the_environment_has_transformers_and_no_torch(releases: Releases, engin
     assert transformers.specifier.contains(there["transformers"])
     heavy = {"torch", "triton", "numba", "xgrammar", "flashinfer-python", "nvidia-cutlass-dsl", "vllm", "sglang"}
     assert not heavy & set(there)
-    assert release.versions["torch"].startswith("2.14.")
+    assert {"torch", "triton", "sympy"} <= set(release.versions)  # what is left out is known all the same
     for name, number in there.items():
         assert release.versions[name.replace("_", "-").replace(".", "-")] == number
 

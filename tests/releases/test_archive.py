@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gonogo.engines.types import engine_named
@@ -83,6 +83,7 @@ def test_a_link_in_a_wheel_is_left_out(tmp_path: Path) -> None:
     assert everything(unpacked(tmp_path, content.getvalue(), "sglang") / "sglang") == {"__init__.py"}
 
 
+@settings(deadline=None, max_examples=50)
 @given(st.text(st.sampled_from("av./\\\0 ~$é"), min_size=1, max_size=20))
 @example("vllm-1.0.0/vllm")
 @example("vllm-1.0.0/vllm/__init__.py")
@@ -104,6 +105,7 @@ def test_a_cut_off_archive_is_said_to_be_broken(tmp_path: Path, cut: int) -> Non
         unpacked(tmp_path, vllm_sdist("1.0.0")[:cut])
 
 
+@settings(deadline=None, max_examples=50)
 @given(st.binary(max_size=300))
 def test_rubbish_is_said_to_be_broken(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     for engine in ("vllm", "sglang"):

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonogo.problems import OwnProblem, Problem, UsageProblem
@@ -319,6 +319,20 @@ class TestOffline:
         index.go_down()
         assert Releases(tmp_path / "cache").newest("vllm") == "1.0.0"
 
+    def test_an_environment_of_another_gonogo_serves_until_the_index_is_back(
+        self, releases: Releases, index: PackageIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        release = releases.get("vllm", "1.0.0")
+        monkeypatch.setattr("gonogo.releases.release._rules", lambda _: "other")
+        index.status = 503
+        again = Releases(tmp_path / "cache")
+        assert again.get("vllm", "1.0.0") == release
+        assert "older environment" in again.notes[0]
+        index.status = None
+        again = Releases(tmp_path / "cache")
+        assert again.get("vllm", "1.0.0") == release
+        assert again.notes == []
+
     def test_the_index_goes_between_archive_and_packages(self, releases: Releases, index: PackageIndex) -> None:
         releases.known("vllm")
         gate = index.hold("vllm-1.0.0.tar.gz")
@@ -505,6 +519,7 @@ class TestParse:
         with pytest.raises(UsageProblem):
             Releases(tmp_path).parse(spec)
 
+    @settings(deadline=None)
     @given(st.text() | st.builds("vllm=={}".format, st.text()))
     def test_anything_is_a_release_or_a_short_problem(self, spec: str) -> None:
         said = ""

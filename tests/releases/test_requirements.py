@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonogo.releases.requirements import needed, read_answer
+from gonogo.releases.python import ChildPython
+from gonogo.releases.requirements import for_image, needed, read_answer
 
 # What uv 0.13.9 printed for vllm 0.33.0 (excerpt).
 ANSWER = """\
@@ -56,6 +59,7 @@ def test_what_is_left_out_takes_along_what_only_it_needs(without: list[str], als
 names = st.sampled_from("abcdefgh")
 
 
+@settings(deadline=None)
 @given(st.dictionaries(names, st.sets(names | st.just(""))), st.sets(names))
 def test_only_what_is_asked_for_is_needed(asked_by: dict[str, set[str]], without: set[str]) -> None:
     graph = {name: ("1", who) for name, who in asked_by.items()}
@@ -66,3 +70,34 @@ def test_only_what_is_asked_for_is_needed(asked_by: dict[str, set[str]], without
             assert asked_by[name] & (found | {""})
         else:
             assert not asked_by[name] & (found | {""})
+
+
+# Of the metadata of sglang 0.4.0.
+DECLARED = [
+    "requests",
+    "IPython",
+    'torch; extra == "srt"',
+    'sglang[runtime_common]; extra == "srt"',
+    'aiohttp; extra == "runtime-common"',
+    'torchao>=0.7.0; extra == "runtime_common"',
+    'openai>=1.0; extra == "openai"',
+    'uvloop; sys_platform == "linux"',
+    'pywin32; sys_platform == "win32"',
+    'setuptools<81; python_version > "3.11"',
+    "not a requirement at all",
+]
+
+
+@pytest.mark.parametrize(
+    ("extras", "version", "wanted"),
+    [
+        ([], "3.11.7", {"requests", "IPython", "uvloop"}),
+        ([], "3.12.1", {"requests", "IPython", "uvloop", "setuptools"}),
+        (["srt"], "3.11.7", {"requests", "IPython", "uvloop", "torch", "aiohttp", "torchao"}),
+        (["openai", "nothing"], "3.11.7", {"requests", "IPython", "uvloop", "openai"}),
+    ],
+)
+def test_which_requirements_hold_in_the_image(extras: list[str], version: str, wanted: set[str]) -> None:
+    found = for_image("sglang", DECLARED, extras, ChildPython(Path("python"), version))
+    assert {one.name for one in found} == wanted
+    assert all(one.marker is None for one in found)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonogo.releases.settings import index_address, shown
@@ -62,6 +62,7 @@ def test_files_of_pip(home: dict[str, str]) -> None:
     assert index_address(home | {"PIP_CONFIG_FILE": "/dev/null"}) is None
 
 
+@settings(deadline=None, max_examples=50)
 @given(st.binary(max_size=200))
 def test_no_file_of_a_user_breaks_it(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     home = tmp_path_factory.mktemp("home")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,14 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path) -> No
     with Store(tmp_path).partial("it"):
         assert not left.exists()
     assert of_another.exists()
+
+
+def test_what_is_old_is_removed_whatever_it_was(tmp_path: Path) -> None:
+    left = tmp_path / "partial" / "removed~killed"
+    left.mkdir(parents=True)
+    os.utime(left, (0, 0))
+    with Store(tmp_path).partial("it"):
+        assert not left.exists()
 
 
 def test_a_full_disk_is_one_clear_line(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-
+"""Worlds → verdict: what decides, and what was assumed."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
-
-from pydantic import Field
+from typing import Any, ClassVar, Literal
 
 from gonogo.dryrun.outcome import Error, OutcomeKind
 from gonogo.launches.types import Source
@@ -18,10 +16,13 @@ ReleaseFrom = Literal["option", "image", "installed", "newest"]
 class Because:
     """One thing that decides a refusal, with its value and whether the user gave it or the engine resolved it."""
 
+    # How pydantic learns that the JSON key is ``from``, without an import of pydantic here, which is slow.
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"alias_generator": lambda name: name.removesuffix("_")}
+
     kind: Literal["flag", "env", "model", "hardware"]
     name: str
     value: Any
-    from_: Annotated[Literal["user", "resolved"], Field(alias="from")]
+    from_: Literal["user", "resolved"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,6 @@ class LaunchResult:
 class CheckResult:
     """The verdict on all launches of one check: the worst of NO-GO, HOLD, GO."""
 
+    schema: Literal["gonogo.check/1"] = field(default="gonogo.check/1", kw_only=True)
     verdict: VerdictKind
     launches: tuple[LaunchResult, ...]
-    schema: str = "gonogo.check/1"

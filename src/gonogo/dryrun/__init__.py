@@ -2,7 +2,7 @@
 
 from gonogo.dryrun.dryruns import DryRuns
 from gonogo.dryrun.memory import Memory
-from gonogo.dryrun.outcome import Error, Outcome, Site
+from gonogo.dryrun.outcome import DryRun, Error, Outcome, Site
 from gonogo.dryrun.world import World
 
-__all__ = ["DryRuns", "Error", "Memory", "Outcome", "Site", "World"]
+__all__ = ["DryRun", "DryRuns", "Error", "Memory", "Outcome", "Site", "World"]

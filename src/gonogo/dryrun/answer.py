@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from gonogo.dryrun.outcome import Error, Outcome, Site
@@ -9,6 +10,16 @@ from gonogo.dryrun.signature import fault_of
 from gonogo.dryrun.world import World
 from gonogo.source.ids import error_id, template_of
 from gonogo.source.raise_sites import raise_site_at
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The child's ``words`` on a launch; what the outcome ``depends`` on; models ``asked`` for; those ``missing`` facts."""
+
+    words: dict[str, Any]
+    depends: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 def outcome_of(answer: dict[str, Any], depends: tuple[str, ...], world: World) -> Outcome:

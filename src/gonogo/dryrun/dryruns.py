@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gonogo.dryrun.answer import outcome_of
+from gonogo.dryrun.answer import Answer, outcome_of
 from gonogo.dryrun.memory import Memory
-from gonogo.dryrun.outcome import Outcome
+from gonogo.dryrun.outcome import DryRun
 from gonogo.dryrun.process import ChildProcess
 from gonogo.dryrun.request import code_variables, facts_of, request_for
 from gonogo.dryrun.signature import fault_of, signature
@@ -34,32 +34,34 @@ class DryRuns:
         self._jobs = jobs
         self._children: dict[str, ChildProcess] = {}
 
-    def run(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> Outcome:
-        """The outcome of ``launch`` in ``world``. Raises OwnProblem where the child itself fails."""
-        answer, depends = self.answer(launch, world, models, allow_code)
-        return outcome_of(answer, depends, world)
+    def run(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> DryRun:
+        """One dry run of ``launch`` in ``world``. Raises OwnProblem where the child itself fails."""
+        answer = self.answer(launch, world, models, allow_code)
+        return DryRun(outcome_of(answer.words, answer.depends, world), answer.asked, answer.missing)
 
-    def answer(
-        self, launch: Launch, world: World, models: Models, allow_code: bool = False
-    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+    def answer(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> Answer:
         """The child's own words on the launch, and what they depend on that cannot be known."""
         request = request_for(launch, models)
+        variables = code_variables(launch)
+        if variables and not allow_code:
+            reason = f"the launch sets {', '.join(variables)}, which can bring code of its own into the engine"
+            return Answer({"outcome": "unclear", "reason": reason, "stage": "arguments"})
         if self._memory is not None:
             known = self._memory.recall(request, world, models)
             if known is not None:
                 return known
-        variables = code_variables(launch)
-        if variables and not allow_code:
-            reason = f"the launch sets {', '.join(variables)}, which can bring code of its own into the engine"
-            return {"outcome": "unclear", "reason": reason, "stage": "arguments"}, (f"environment: {', '.join(variables)}",)
         child = self._child_for(request, world)
         if child.error is not None:
-            return _failed_load(child), ()
-        answer = self._ask(child, request, models)
-        depends = self._depends_on(child, request, answer, models)
+            return Answer(_failed_load(child))
+        words = self._ask(child, request, models)
+        missing = [name for name, facts in request["models"].items() if facts.get("known") is False]
+        missing += [path for path in words.get("paths", ()) if path.rstrip("/") not in request["models"]]
+        depends = self._depends_on(child, request, words, models)
+        asked = (*request["paths"], *request["models"])
+        answer = Answer(words, depends, asked, tuple(missing))
         if self._memory is not None:
-            self._memory.keep(request, world, models, answer, depends)
-        return answer, depends
+            self._memory.keep(request, world, models, answer)
+        return answer
 
     def _ask(self, child: ChildProcess, request: dict[str, Any], models: Models) -> dict[str, Any]:
         """The answer, once all models that the engine asks for are told."""
@@ -79,7 +81,11 @@ class DryRuns:
         found = [f"model facts of {name}" for name, facts in request["models"].items() if facts.get("known") is False]
         if fault_of(answer) is not None:
             return tuple(found)
-        found += [f"the path {path}, which is not here" for path in answer.get("paths", ()) if answer["outcome"] != "passed"]
+        known = {name for name in request["models"]}
+        gone = [path for path in answer.get("paths", ()) if path.rstrip("/") not in known]
+        if answer["outcome"] != "passed":
+            found += [f"the path {path}, which is not here" for path in gone]
+            found += [f"what this command answers: {command}" for command in answer.get("commands", ())]
         if answer["outcome"] != "passed" and answer.get("wanted"):
             fuller = self._ask(child, _with_stand_in_files(request, answer["wanted"]), models)
             if signature(fuller) != signature(answer):

@@ -10,11 +10,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from gonogo.dryrun.answer import Answer
 from gonogo.dryrun.world import World
 from gonogo.models.find import Models
 from gonogo.models.identity import identity
 
 _HERE = Path(__file__).parent
+_NOT_KEPT = ("decisions", "missing", "traceback", "new_modules", "id")
 
 
 @cache
@@ -35,35 +37,34 @@ class Memory:
         """``folder`` need not exist."""
         self._folder = folder
 
-    def recall(
-        self, request: dict[str, Any], world: World, models: Models
-    ) -> tuple[dict[str, Any], tuple[str, ...]] | None:
-        """The remembered answer, if every model that it asked for still has the same facts."""
+    def recall(self, request: dict[str, Any], world: World, models: Models) -> Answer | None:
+        """The remembered answer, if every model that the engine asked for still has the same facts."""
         try:
             record = json.loads(self._path(request, world).read_text())
             for name, known in record["models"].items():
                 if self._identity(models, name) != known:
                     return None
-            return record["answer"], tuple(record["depends"])
+            depends, asked, missing = (tuple(record[key]) for key in ("depends", "asked", "missing"))
+            return Answer(record["words"], depends, asked, missing)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
-    def keep(
-        self, request: dict[str, Any], world: World, models: Models, answer: dict[str, Any], depends: tuple[str, ...]
-    ) -> None:
+    def keep(self, request: dict[str, Any], world: World, models: Models, answer: Answer) -> None:
         """Remember an answer; a full disk loses the memory, not the answer."""
-        if answer["outcome"] == "unclear":
+        if answer.words["outcome"] == "unclear":
             return
         names = {name: self._identity(models, name) for name in request["models"]}
-        kept = {key: value for key, value in answer.items() if key not in ("decisions", "missing", "traceback", "new_modules", "id")}
-        text = json.dumps({"models": names, "answer": kept, "depends": list(depends)})
+        words = {key: value for key, value in answer.words.items() if key not in _NOT_KEPT}
+        record = {
+            "models": names, "words": words, "depends": answer.depends, "asked": answer.asked, "missing": answer.missing,
+        }
         path = self._path(request, world)
-        handle, draft = -1, ""
+        draft = ""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".draft-")
             with os.fdopen(handle, "w") as file:
-                file.write(text)
+                json.dump(record, file)
             Path(draft).replace(path)
         except OSError:
             if draft:

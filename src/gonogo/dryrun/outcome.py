@@ -48,3 +48,12 @@ class Outcome:
     depends_on: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     resolved: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """A dry run's outcome, the models and paths that the engine asked for, and those of them whose facts are missing."""
+
+    outcome: Outcome
+    asked: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()

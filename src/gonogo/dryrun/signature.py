@@ -25,5 +25,7 @@ def fault_of(answer: dict[str, Any]) -> str | None:
         return f"the engine asks for the model's own code ({', '.join(answer['code'][:3])}), which a dry run never executes"
     if answer.get("denied"):
         return f"the engine tried what a dry run does not allow: {answer['denied'][0]}"
+    if answer["outcome"] != "passed" and answer.get("swallowed"):
+        return str(answer["swallowed"][0])
     fault = answer.get("fault")
     return None if fault is None else f"{fault}: {answer.get('root_message', '')}"[:600]

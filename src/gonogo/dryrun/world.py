@@ -53,10 +53,17 @@ class World:
         return {
             "package": engine.package, "adapter": str(engine.inside), "release_root": str(release.root),
             "environment": str(release.environment), "versions": versions, "faked": faked, "absent": sorted(absent),
-            "distributions": distributions, "hardware": asdict(self.hardware), "env": {**BASE_ENV, **self.env},
+            "distributions": distributions, "hardware": self._hardware(), "env": {**BASE_ENV, **self.env},
             "preload": table["child"]["preload"], "nvml": table["child"]["nvml"], "tools": table["child"].get("tools", []),
             "limits": self.limits,
         }
+
+    def _hardware(self) -> dict[str, Any]:
+        told = asdict(self.hardware)
+        for name in ("sources", "aliases"):
+            told["gpu"].pop(name)
+        told.pop("assumed", None)
+        return told
 
     def _table(self) -> dict[str, str]:
         packages = self.engine.table["packages"]

@@ -21,7 +21,7 @@ from gonogo.releases.python import ChildPython, allows, python_for, running
 from gonogo.releases.store import Store, files_on_disk, read_record, write_record
 
 if TYPE_CHECKING:
-    from gonogo.releases.index import ArchiveFile, ReleaseInfo
+    from gonogo.releases.index import ReleaseInfo
 
 _LAYOUT = 1
 _DAY = 86400.0
@@ -149,10 +149,10 @@ class Releases:
                 try:
                     self._furnish(adapter, version, record, python_for(record["requires_python"], name))
                 except OwnProblem as problem:
-                    other = self._ready(adapter, version, any_python=True)
+                    other = self._ready(adapter, version, lenient=True)
                     if other is None:
                         raise
-                    self._note(f"{name} runs on another Python than this one: {problem}")
+                    self._note(f"{name} runs with an older environment of another gonogo or Python: {problem}")
                     return other
         finally:
             self._progress.clear()
@@ -212,19 +212,22 @@ class Releases:
         except (KeyError, TypeError, ValueError):
             return None
 
-    def _ready(self, adapter: Engine, version: str, *, any_python: bool = False) -> Release | None:
-        """The release if all of it is in the cache. Reads three small files and starts nothing."""
+    def _ready(self, adapter: Engine, version: str, *, lenient: bool = False) -> Release | None:
+        """The release if all of it is in the cache. Reads three small files and starts nothing.
+
+        ``lenient``: an environment that another gonogo made, or for another Python that is here, will do.
+        """
         record = self._record(adapter.name, version)
         if record is None:
             return None
         place, here = self._store.release(adapter.name, version), running()
-        if allows(record["requires_python"], here.version) and not any_python:
+        if allows(record["requires_python"], here.version) and not lenient:
             candidates = [place / f"environment-{here.series}.json"]
         else:
             candidates = sorted(place.glob("environment-*.json"), reverse=True)
         for path in candidates:
             furnished = read_record(path)
-            if furnished is None or furnished.get("rules") != _rules(adapter):
+            if furnished is None or (furnished.get("rules") != _rules(adapter) and not lenient):
                 continue
             try:
                 site = self._store.environment(furnished["environment"])
@@ -264,7 +267,7 @@ class Releases:
             download(file, archive, lambda done, total: self._progress.say(f"{name}: {_megabytes(done, total)}"))
             self._progress.say(f"{name}: unpacking")
             declared = unpack(adapter, version, archive, made / "tree")
-            date = _uploaded(file) or info.date or declared.date
+            uploaded = datetime.fromisoformat(file.uploaded) if file.uploaded else None
             write_record(
                 made / "record.json",
                 {
@@ -273,7 +276,8 @@ class Releases:
                     "version": version,
                     "file": file.filename,
                     "sha256": file.sha256,
-                    "date": date.isoformat(),
+                    "date": (uploaded or declared.date).isoformat(),
+                    "dated": uploaded is not None,
                     "requires_python": declared.requires_python or info.requires_python,
                     "requirements": declared.requirements,
                 },
@@ -313,9 +317,8 @@ class Releases:
         path = self._store.release(adapter.name, version) / f"environment-{python.series}.json"
         self._progress.say(f"{name}: finding its packages")
         with self._store.lock("environments"):
-            found = resolve(
-                self._store, adapter, record["requirements"], datetime.fromisoformat(record["date"]), python
-            )
+            date = datetime.fromisoformat(record["date"]) if record.get("dated", True) else None
+            found = resolve(self._store, adapter, record["requirements"], date, python)
             for note in found.notes:
                 self._note(f"{name}: {note}")
             self._progress.say(f"{name}: fetching {len(found.installed)} packages")
@@ -374,10 +377,6 @@ def _rules(adapter: Engine) -> str:
 
 def _hash(content: object) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _uploaded(file: ArchiveFile) -> datetime | None:
-    return datetime.fromisoformat(file.uploaded) if file.uploaded else None
 
 
 def _megabytes(done: int, total: int | None) -> str:

@@ -6,7 +6,7 @@ import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -25,7 +25,6 @@ _IMAGE = {
     "platform_machine": "x86_64",
     "implementation_name": "cpython",
     "platform_python_implementation": "CPython",
-    "extra": "",
 }
 # A release's own packages are uploaded one by one: what it was built with may come some hours after it.
 _A_LITTLE = timedelta(days=1)
@@ -44,69 +43,93 @@ class Resolution:
 
 
 def resolve(
-    store: Store, engine: Engine, requirements: Iterable[str], date: datetime, python: ChildPython
+    store: Store, engine: Engine, requirements: Iterable[str], date: datetime | None, python: ChildPython
 ) -> Resolution:
     """The versions that ``requirements`` had on ``date`` on the platform of the engine's image, as uv finds them.
 
-    ``[environment] without`` in the engine's table names the distributions (``*`` allowed) that are left out, with what
-    only they need; ``also`` those that stay even so. Raises OwnProblem where the index cannot be reached or the
-    requirements cannot be met.
+    Without ``date``, from an index that does not tell when files were uploaded, the newest, with a note.
+    Of ``[environment]`` in the engine's table, ``without`` names the distributions (``*`` allowed) that are left out,
+    with what only they need, ``also`` those that stay even so, ``extras`` the extras of the engine that its image has.
+    Raises OwnProblem where the index cannot be reached or the requirements cannot be met.
     """
     without = [str(name) for name in engine.table.get("environment", {}).get("without", [])]
-    wanted = list(_for_image(requirements, python))
+    extras = [str(name) for name in engine.table.get("environment", {}).get("extras", [])]
+    wanted = for_image(engine.name, requirements, extras, python)
     with store.partial("resolution") as workspace, store.writing(f"the packages of {engine.name}"):
-        graph, notes = _ask_uv(engine, wanted, without, date, python, workspace)
+        graph = _ask_uv(engine, wanted, without, date, python, workspace)
     versions = {name: version for name, (version, _) in graph.items()}
     for one in wanted:  # those that had to be left to themselves
         if pin := re.fullmatch(r"==\s*([^*,]+)", str(one.specifier)):
             versions.setdefault(canonicalize_name(one.name), pin[1])
     also = [str(name) for name in engine.table.get("environment", {}).get("also", [])]
     installed = {name: versions[name] for name in needed(graph, without, also)}
+    undated = "the package index does not tell when files were uploaded: packages may be newer than the release"
+    notes = () if date else (undated,)
     return Resolution(dict(sorted(versions.items())), dict(sorted(installed.items())), notes)
 
 
 def _ask_uv(
-    engine: Engine, wanted: list[Requirement], without: list[str], date: datetime, python: ChildPython, workspace: Path
-) -> tuple[_Graph, tuple[str, ...]]:
+    engine: Engine,
+    wanted: list[Requirement],
+    without: list[str],
+    date: datetime | None,
+    python: ChildPython,
+    workspace: Path,
+) -> _Graph:
     (workspace / "requirements.in").write_text("".join(f"{one}\n" for one in wanted))
     (workspace / "excludes.txt").write_text("".join(f"{one.name}\n" for one in wanted if _matches(one.name, without)))
     answer = workspace / "resolved.txt"
-    undated = [
-        "pip",
-        "compile",
-        "requirements.in",
-        "--quiet",
-        "--no-header",
-        "--annotation-style",
-        "split",
-        "--no-build",
-    ]
-    undated += ["--python", str(python.path), "--python-platform", _IMAGE_PLATFORM, "--output-file", answer.name]
-    command = [*undated, "--exclude-newer", (date + _A_LITTLE).strftime("%Y-%m-%dT%H:%M:%SZ")]
-    notes: tuple[str, ...] = ()
+    command = ["pip", "compile", "requirements.in", "--quiet", "--no-header", "--output-file", answer.name]
+    command += ["--annotation-style", "split", "--no-build", "--python-platform", _IMAGE_PLATFORM]
+    command += ["--python", str(python.path)]
+    if date is not None:
+        command += ["--exclude-newer", (date + _A_LITTLE).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")]
     said = run_uv(command, workspace)
     if said is not None and not is_network(said):
         # One that is left out anyway may have no wheel, or stand on another index: it need not be resolved.
         said = run_uv([*command, "--excludes", "excludes.txt"], workspace)
-    if said is not None and "exclude-newer" in said:
-        notes = ("the package index does not tell when files were uploaded: packages may be newer than the release",)
-        said = run_uv(undated, workspace)
     if said is not None:
         raise problem(f"the packages that {engine.name} needs", said)
-    return read_answer(answer.read_text()), notes
+    return read_answer(answer.read_text())
 
 
-def _for_image(requirements: Iterable[str], python: ChildPython) -> Iterator[Requirement]:
-    """The requirements that hold in the image, without their markers; those of extras do not."""
+def for_image(
+    project: str, requirements: Iterable[str], extras: Iterable[str], python: ChildPython
+) -> list[Requirement]:
+    """Those of a project's requirements that hold in its image, without their markers: its own and those of ``extras``.
+
+    Where a project asks for itself with more extras, these hold too.
+    """
     environment = _IMAGE | {"python_version": python.series, "python_full_version": python.version}
-    for line in requirements:
-        try:
-            requirement = Requirement(line)
-        except InvalidRequirement:
+    declared = list(_parsed(requirements))
+    held: list[Requirement] = []
+    waiting, done = ["", *extras], set[str]()
+    while waiting:
+        extra = waiting.pop(0)
+        if extra in done:
             continue
-        if requirement.marker is None or requirement.marker.evaluate(environment):
-            requirement.marker = None
-            yield requirement
+        done.add(extra)
+        for requirement in declared:
+            marker = requirement.marker
+            if requirement in held or not (marker is None or marker.evaluate(environment | {"extra": extra})):
+                continue
+            held.append(requirement)
+            if canonicalize_name(requirement.name) == project:
+                waiting += sorted(requirement.extras)
+    wanted = []
+    for requirement in held:
+        requirement.marker = None
+        if canonicalize_name(requirement.name) != project:
+            wanted.append(requirement)
+    return wanted
+
+
+def _parsed(lines: Iterable[str]) -> Iterator[Requirement]:
+    for line in lines:
+        try:
+            yield Requirement(line)
+        except InvalidRequirement:  # from before names and versions had rules
+            continue
 
 
 def read_answer(text: str) -> _Graph:

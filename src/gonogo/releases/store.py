@@ -16,6 +16,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,7 @@ from typing import Any
 
 from gonogo.problems import OwnProblem
 
+_DAY = 86400.0
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -72,13 +74,14 @@ class Store:
     def partial(self, name: str) -> Iterator[Path]:
         """An empty folder to make ``name`` in, gone afterwards; call with the lock of ``name`` held.
 
-        What a killed process left of the same name is removed first.
+        What a killed process left of the same name is removed first, and whatever is older than a day.
         """
         with self.writing(name):
             top = self.folder / "partial"
             top.mkdir(parents=True, exist_ok=True)
-            for left in top.glob(f"{name}~*"):
-                shutil.rmtree(left, ignore_errors=True)
+            for left in top.iterdir():
+                if left.name.startswith(f"{name}~") or _is_old(left):
+                    shutil.rmtree(left, ignore_errors=True)
             folder = Path(tempfile.mkdtemp(prefix=f"{name}~", dir=top))
         try:
             yield folder
@@ -119,6 +122,13 @@ class Store:
         return (
             f"cannot write {what} in the cache {self.folder} ({why}): set GONOGO_CACHE to a folder that can be written"
         )
+
+
+def _is_old(path: Path) -> bool:
+    try:
+        return time.time() - path.stat().st_mtime > _DAY
+    except OSError:
+        return False
 
 
 def _folders(parent: Path) -> list[Path]:

@@ -20,7 +20,7 @@ import time
 import traceback
 from typing import Any
 
-from . import devices, faketorch, files, furniture, guards, host, hub, logs, modules, natives, network, processes
+from . import devices, faketorch, faketriton, files, furniture, guards, host, hub, logs, modules, natives, network, processes
 from .decisions import DECISIONS, HERE
 from .run import answer_launch
 
@@ -84,6 +84,7 @@ class Child:
 
     def _modules(self, hardware: dict[str, Any]) -> None:
         described: dict[str, Any] = faketorch.describe(hardware, self.world["versions"])
+        described.update(faketriton.describe(hardware))
         for name in self.world.get("nvml", ["pynvml"]):
             described[name] = devices.describe_nvml(hardware)
         described["amdsmi"] = devices.describe_amdsmi(hardware)

@@ -70,7 +70,7 @@ def describe(error: BaseException, said: list[dict[str, Any]]) -> dict[str, Any]
             "type": "ArgumentError" if ordinary or root is None else type(root).__name__,
             "wrapped_by": ["SystemExit"] if ordinary else ["ArgumentError", "SystemExit"],
             "message": last["message"], "root_message": str(root) if root is not None else last["message"], "exit_message": last["message"],
-            "frames": last["frames"], "outer_frames": frames_of(error), "add_argument": last["add_argument"], "fault": _fault(root) if root is not None else None,
+            "frames": last["frames"], "outer_frames": frames_of(error), "add_argument": last["add_argument"], "fault": fault_of(root) if root is not None else None,
         }
     links = chain(error)
     root = links[-1]
@@ -81,7 +81,7 @@ def describe(error: BaseException, said: list[dict[str, Any]]) -> dict[str, Any]
         "outcome": "refused" if refused else "crashed", "exception_type": type_name(type(error)), "root_type": type_name(type(root)),
         "type": type(root).__name__, "wrapped_by": [type(link).__name__ for link in reversed(links[:-1])],
         "message": _text(root), "root_message": _text(root), "exit_message": _text(error), "frames": frames,
-        "outer_frames": frames_of(error), "add_argument": None, "fault": _fault(root),
+        "outer_frames": frames_of(error), "add_argument": None, "fault": fault_of(root),
     }
 
 
@@ -92,7 +92,7 @@ def _text(error: BaseException) -> str:
         return f"(its message cannot be made: {type(broken).__name__})"
 
 
-def _fault(error: BaseException) -> str | None:
+def fault_of(error: BaseException) -> str | None:
     """Why this exception may come from gonogo's own stand-ins and not from the engine; None: no sign of that."""
     frames = frames_of(error)
     if frames and frames[-1][0].startswith(HERE):

@@ -14,6 +14,8 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from .files import read_real, real_size
+
 COMMIT = hashlib.sha1(b"gonogo").hexdigest()
 
 
@@ -57,8 +59,7 @@ class Hub:
             elif listed is None or name in listed:
                 self.wanted[f"{repository}/{name}"] = bool(listed and name in listed)
             return 404, {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": COMMIT}, b"Entry not found"
-        with open(real, "rb") as file:
-            body = file.read()
+        body = read_real(real)
         headers = {
             "ETag": f'"{hashlib.sha1(body).hexdigest()}"', "X-Repo-Commit": COMMIT, "Content-Length": str(len(body)),
             "Content-Type": "application/octet-stream",
@@ -86,7 +87,7 @@ class Hub:
 
 def _size(model: dict[str, Any], name: str) -> int:
     real = model["files"].get(name)
-    return os.path.getsize(real) if real else 0
+    return real_size(real) if real else 0
 
 
 def _json(value: Any) -> tuple[int, dict[str, str], bytes]:

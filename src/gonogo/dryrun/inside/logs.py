@@ -7,7 +7,7 @@ import logging
 import sys
 from typing import Any
 
-from .errors import frames_of, root_exception, under
+from .errors import fault_of, frames_of, root_exception, under
 
 
 def listen_to_log(package: str) -> list[str]:
@@ -20,6 +20,8 @@ def listen_to_log(package: str) -> list[str]:
 
     def factory(*args: Any, **kwargs: Any) -> logging.LogRecord:
         record = ordinary(*args, **kwargs)
+        if record.exc_info and record.exc_info[1] is not None:
+            note_swallowed(record.exc_info[1])
         if record.levelno >= logging.WARNING and record.name.split(".")[0] == package:
             try:
                 text = record.getMessage()
@@ -30,6 +32,17 @@ def listen_to_log(package: str) -> list[str]:
 
     logging.setLogRecordFactory(factory)
     return rows
+
+
+#: Exceptions that look like a stand-in's and that the engine took note of and went on.
+SWALLOWED: list[str] = []
+
+
+def note_swallowed(error: BaseException) -> None:
+    """Remember an exception that is our own fault and that the engine does not pass on."""
+    fault = fault_of(root_exception(error))
+    if fault is not None:
+        SWALLOWED.append(f"{fault}: {type(error).__name__}: {error}"[:400])
 
 
 def listen_to_parser() -> list[dict[str, Any]]:

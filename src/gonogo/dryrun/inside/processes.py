@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from .decisions import DECISIONS
+from . import pipelines
 
 
 class Reached(BaseException):
@@ -26,6 +26,7 @@ class World:
     """The commands that exist: name → (words) → printed text, or None where the answer is not known."""
 
     tools: dict[str, Callable[[list[str]], str | None]] = {}  # noqa: RUF012  one process, one world
+    unknown: list[str] = []  # noqa: RUF012  commands whose answer is not known, which the engine was told had failed
 
 
 class FakePopen:
@@ -35,18 +36,34 @@ class FakePopen:
         return cls
 
     def __init__(self, args: Any, *_rest: Any, **options: Any) -> None:
-        words = shlex.split(args) if isinstance(args, str) else [os.fsdecode(os.fspath(word)) for word in args]
-        name = os.path.basename(words[0]) if words else ""
-        tool = World.tools.get(name)
         self.args = args
+        if options.get("shell"):
+            self._shell(args if isinstance(args, str) else os.fspath(args[0]), options)
+            return
+        words = shlex.split(args) if isinstance(args, str) else [os.fsdecode(os.fspath(word)) for word in args]
+        tool = World.tools.get(os.path.basename(words[0])) if words else None
         if tool is None:
-            if options.get("shell"):
-                self._finish(127, "", options)
-                return
             raise FileNotFoundError(2, "No such file or directory", words[0] if words else "")
         text = tool(words[1:])
         if text is None:
-            DECISIONS.take("command", shlex.join(words)[:120], "fails", "fails")
+            World.unknown.append(shlex.join(words))
+        self._finish(1 if text is None else 0, text or "", options)
+
+    def _shell(self, command: str, options: dict[str, Any]) -> None:
+        """A pipeline that starts with a known tool; else the shell's own "not found"."""
+        try:
+            first, *filters = pipelines.split(command)
+            tool = World.tools.get(os.path.basename(first[0]))
+            text = tool(first[1:]) if tool is not None else ""
+            if tool is None and not filters:
+                self._finish(127, "", options)
+                return
+            if text is None:
+                raise pipelines.Unreadable(command)
+            for words in filters:
+                text = pipelines.apply(words, text)
+        except pipelines.Unreadable:
+            World.unknown.append(command)
             self._finish(1, "", options)
             return
         self._finish(0, text, options)

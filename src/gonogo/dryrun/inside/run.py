@@ -14,7 +14,7 @@ from typing import Any
 from . import furniture, guards, host, logs
 from .decisions import DECISIONS
 from .errors import describe
-from .processes import Reached
+from .processes import Reached, World
 from .unknown import MARK
 
 
@@ -73,6 +73,7 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
         decisions=[row for key, row in DECISIONS.rows.items() if key not in known or row["phase"] == "run"],
         hit=sorted(DECISIONS.hit), wanted=child.hub.wanted, code=sorted(child.hub.code),
         paths=[path for path, there in child.files.asked.items() if not there],
+        commands=World.unknown, swallowed=logs.SWALLOWED,
         foreign=[child.files.clean(file) for file in guards.GUARD.foreign], denied=guards.GUARD.denied,
         missing={name: where for name, where in child.last.missing.items() if name not in before},
         new_modules=_new(before),

@@ -9,6 +9,7 @@ import inspect
 import sys
 from typing import Any
 
+from gonogo_inside.logs import note_swallowed  # type: ignore[import-not-found]
 from gonogo_inside.processes import Reached  # type: ignore[import-not-found]
 
 
@@ -43,6 +44,9 @@ def _inspect(function: Any) -> Any:
     logging.disable(logging.CRITICAL)
     try:
         return function()
+    except Exception as error:
+        note_swallowed(error)
+        raise
     finally:
         logging.disable(before)
 

@@ -1,0 +1,7 @@
+"""``python -m gonogo``."""
+
+import sys
+
+from gonogo.cli import main
+
+sys.exit(main())

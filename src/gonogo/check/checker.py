@@ -1,0 +1,200 @@
+"""Checks launches: every plausible world is tried, and the verdict is over all of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from gonogo.check.hardware_open import choose_hardware, fit
+from gonogo.check.models_assumed import assumptions
+from gonogo.check.releases_open import ReleaseChoice, choose_releases
+from gonogo.check.result import CheckResult, LaunchResult, WorldResult
+from gonogo.check.verdict import decided_by, verdict_of, worst
+from gonogo.dryrun import DryRun, DryRuns, Memory, World
+from gonogo.engines.types import engine_named
+from gonogo.hardware.types import Hardware
+from gonogo.launches import Launch, read_command, read_line
+from gonogo.models.find import Models
+from gonogo.places import cache_folder
+from gonogo.problems import OwnProblem, UsageProblem
+from gonogo.progress import Progress
+from gonogo.releases import Releases
+
+_NOT_CHECKED = ("backends", "weights", "memory", "kernels", "network")
+
+
+class Checker:
+    """Checks launches; children for dry runs are kept warm until it is closed. Use it with ``with``."""
+
+    def __init__(
+        self,
+        *,
+        cache: Path | None = None,
+        remember: bool = True,
+        jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """``cache`` is gonogo's cache folder unless given. ``remember`` outcomes in it. ``jobs`` dry runs at a time."""
+        folder = cache_folder() if cache is None else cache
+        self._cache = folder
+        self._progress = progress or Progress()
+        self._releases = Releases(folder, self._progress)
+        memory = Memory(folder / "outcomes") if remember else None
+        self._runs = DryRuns(memory, self._progress, jobs or os.cpu_count() or 1)
+
+    def check(
+        self,
+        command: str | Sequence[str] | Launch | Sequence[Launch],
+        *,
+        release: str | None = None,
+        gpu: str | Sequence[str] | None = None,
+        models_dir: str | Path | None = None,
+        model_facts: Mapping[str, str | Path] | None = None,
+        env: Mapping[str, str] | None = None,
+        hub: bool = True,
+        allow_code: bool = False,
+    ) -> CheckResult:
+        """The verdict on one launch, or on several.
+
+        ``command`` is a shell line, the words of a command, or launches. ``release`` is ``vllm==0.33.0`` or ``vllm``;
+        ``gpu`` ``H100:8`` or several of that kind; ``models_dir`` a folder ``ORG/NAME/config.json``; ``model_facts``
+        says which model a path is; ``env`` is added to the launch's environment; without ``hub`` nothing is asked of
+        the network; ``allow_code`` trusts variables that bring code. Raises UsageProblem for what makes no sense and
+        OwnProblem where gonogo cannot do its work.
+        """
+        launches = _launches(command)
+        gpus = (gpu,) if isinstance(gpu, str) else tuple(gpu or ())
+        results = []
+        for launch in launches:
+            launch = replace(launch, env={**launch.env, **(env or {})})
+            mounted = {**_mounts(launch), **(model_facts or {})}
+            folder = Path(models_dir) if models_dir is not None else None
+            models = Models(folder, mounted, hub=hub, cache=self._cache, progress=self._progress)
+            results.append(self._check(launch, release, gpus, models, allow_code))
+        return CheckResult(worst(result.verdict for result in results), tuple(results))
+
+    def _check(
+        self, launch: Launch, release: str | None, gpus: tuple[str, ...], models: Models, allow_code: bool
+    ) -> LaunchResult:
+        choice = choose_releases(launch, release, self._releases)
+        hardware = choose_hardware(gpus, launch.gpu_count)
+        worlds: list[WorldResult] = []
+        assumed = [*choice.assumed, *hardware.assumed, *launch.notes]
+        for version in choice.versions:
+            try:
+                found = self._releases.get(launch.engine, version)
+            except OwnProblem as problem:
+                if len(choice.versions) == 1:
+                    raise
+                worlds.append(_not_run(version, choice, hardware.hardware[0], str(problem)))
+                continue
+            for one in hardware.hardware:
+                for model, size, run in self._in_models(launch, World(found, one), models, hardware.sized, allow_code):
+                    worlds.append(_world(version, choice, size, model, run, launch))
+        assumed += _told(models, worlds)
+        results = tuple(worlds)
+        return LaunchResult(
+            source=launch.source, argv=launch.argv, env=launch.env, engine=launch.engine, verdict=verdict_of(results),
+            decided_by=decided_by(results), assumed=tuple(dict.fromkeys([*assumed, *self._releases.notes])),
+            not_checked=_NOT_CHECKED, worlds=results,
+        )
+
+    def _in_models(
+        self, launch: Launch, world: World, models: Models, sized: bool, allow_code: bool
+    ) -> list[tuple[str | None, Hardware, DryRun]]:
+        """(model, hardware, dry run) with the models' own facts, or in every shape that missing ones could have."""
+        hardware, run = self._sized(launch, world, models, sized, allow_code)
+        if not run.missing:
+            return [(_model(run, models), hardware, run)]
+        found = []
+        for word, assumed in assumptions(run.missing, models):
+            hardware, tried = self._sized(launch, world, assumed, sized, allow_code)
+            found.append((f"{_model(tried, assumed)} ({word})", hardware, tried))
+        if not found:
+            return [(_model(run, models), hardware, run)]
+        kinds = {tried.outcome.kind for _, _, tried in found}
+        errors = {tried.outcome.error for _, _, tried in found}
+        if len(kinds) == 1 and len(errors) == 1:
+            return found[:1]
+        return found
+
+    def _sized(
+        self, launch: Launch, world: World, models: Models, sized: bool, allow_code: bool
+    ) -> tuple[Hardware, DryRun]:
+        def run(hardware: Hardware) -> DryRun:
+            return self._runs.run(launch, replace(world, hardware=hardware), models, allow_code)
+
+        if not sized:
+            return world.hardware, run(world.hardware)
+        return fit(world.hardware, engine_named(launch.engine), run)
+
+    def close(self) -> None:
+        """End the children."""
+        self._runs.close()
+
+    def __enter__(self) -> Checker:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+
+def _launches(command: str | Sequence[str] | Launch | Sequence[Launch]) -> list[Launch]:
+    if isinstance(command, Launch):
+        return [command]
+    if isinstance(command, str):
+        return [read_line(command)]
+    words = list(command)
+    if words and all(isinstance(word, Launch) for word in words):
+        return [word for word in words if isinstance(word, Launch)]
+    if not all(isinstance(word, str) for word in words):
+        raise UsageProblem("a launch is a shell line, a list of words, or Launch objects, not a mixture")
+    return [read_command([word for word in words if isinstance(word, str)])]
+
+
+def _mounts(launch: Launch) -> dict[str, str | Path]:
+    """Folders of this machine that the launch's container sees, where they exist here."""
+    return {inside: Path(outside) for inside, outside in launch.mounts.items() if Path(outside).is_dir()}
+
+
+def _model(run: DryRun, models: Models) -> str | None:
+    for name in run.asked:
+        facts = models.local(name) or models.facts(name)
+        return name if facts is None else facts.name
+    return None
+
+
+def _world(
+    version: str, choice: ReleaseChoice, hardware: Hardware, model: str | None, run: DryRun, launch: Launch
+) -> WorldResult:
+    outcome = run.outcome
+    if launch.unread and outcome.kind != "unclear":
+        reason = f"the launch says what cannot be read here: {'; '.join(launch.unread)}"
+        outcome = replace(outcome, kind="unclear", reason=reason, depends_on=(*outcome.depends_on, *launch.unread))
+    return WorldResult(
+        release=version, release_from=choice.chosen_by, gpu=hardware.gpu.name, count=hardware.count, nodes=hardware.nodes,
+        model=model, outcome=outcome.kind, reason=outcome.reason, stages=outcome.stages, error=outcome.error,
+        depends_on=outcome.depends_on, warnings=outcome.warnings, resolved=outcome.resolved,
+    )
+
+
+def _not_run(version: str, choice: ReleaseChoice, hardware: Hardware, why: str) -> WorldResult:
+    return WorldResult(
+        release=version, release_from=choice.chosen_by, gpu=hardware.gpu.name, count=hardware.count, nodes=hardware.nodes,
+        model=None, outcome="unclear", reason=f"this release cannot be run: {why}",
+    )
+
+
+def _told(models: Models, worlds: list[WorldResult]) -> list[str]:
+    """What was assumed of models."""
+    told = []
+    for name in dict.fromkeys(world.model for world in worlds if world.model):
+        if name.endswith(")"):
+            told.append(f"model facts: {name}")
+            continue
+        facts = models.local(name) or models.facts(name)
+        if facts is not None:
+            told.append(f"model facts: {facts.name} from the {facts.origin}")
+    return [*told, *(f"model facts: {note}" for note in models.notes)]
