@@ -2,9 +2,9 @@
 
     python bench/agreement.py vllm==0.32.0 tests/data/oracle/vllm-0.32.0.jsonl [--limit N] [--show 5]
 
-Lines of the record are compact (tests/oracle/README.md) or ``{"launch", "answer"}`` as bench/oracle/hunt.py writes them.
-Prints the share of launches on which each field is equal, then the disagreements, grouped by kind. Exit code 1 if the
-outcome, the exception, the site or a resolved value differs anywhere.
+Lines of the record are compact (tests/oracle/README.md) or ``{"launch", "answer"}``, as bench/oracle/hunt.py writes
+them. Prints the share of launches on which each field is equal, then the disagreements, grouped by kind. Exit code 1
+if the outcome, the exception, the site or a resolved value differs anywhere.
 """
 
 from __future__ import annotations
@@ -17,13 +17,20 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from gonogo.dryrun import DryRuns, World
+from gonogo.hardware.parse import parse_hardware
+from gonogo.hardware.types import Host
+from gonogo.launches.types import Launch
+from gonogo.models.find import Models
+from gonogo.releases import Releases
+
 Row = dict[str, Any]
 DryRun = Callable[[Row], Row]
-"""A launch (``argv``, ``env``) → ``outcome``, ``stage``, ``type``, ``message``, ``site``, ``warnings``, ``resolved``."""
+"""A launch (``argv``, ``env``) → the fields below."""
 
 FIELDS = ("outcome", "stage", "type", "message", "site", "warnings", "resolved")
 MUST_AGREE = ("outcome", "type", "message", "site", "resolved")
@@ -32,9 +39,64 @@ _DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 
 @contextmanager
 def dry_runs(engine: str, release: str, machine: Row, folder: Path) -> Iterator[DryRun]:
-    """gonogo's side: dry runs of ``release`` on the machine of the record, launches started in ``folder``."""
-    raise NotImplementedError("the adapter to gonogo.dryrun is not written yet")
-    yield lambda launch: launch
+    """Dry runs of ``release`` by gonogo on the machine of the record, with launches started in ``folder``."""
+    ready = Releases().get(engine, release)
+    torch = machine["packages"]["torch"].partition("+")[0]
+    ready = replace(ready, versions={**ready.versions, "torch": torch})
+    hardware = replace(parse_hardware("cpu"), host=_host(machine))
+    world = World(ready, hardware, _packages(engine, machine), machine["variables"])
+    models = Models(folder=folder, hub=False)
+    with DryRuns() as runs:
+
+        def dry_run(launch: Row) -> Row:
+            answer = runs.answer(_launch(engine, launch), world, models)
+            return _as_record(answer.words, answer.depends)
+
+        yield dry_run
+
+
+def _host(machine: Row) -> Host:
+    soft, hard = machine["open_files_limit"]
+    return Host(
+        ram_bytes=machine["memory_bytes"],
+        available_ram_bytes=machine["memory_bytes"] - (1 << 30),
+        cpus=machine["cpus"],
+        numa_nodes=machine["numa_nodes"],
+        cpu_flags=tuple(machine["cpu_flags"]),
+        open_files_soft=soft,
+        open_files_hard=hard,
+    )
+
+
+def _packages(engine: str, machine: Row) -> dict[str, bool]:
+    """Packages that the real environment lacks. vLLM takes triton without a driver for the device for none."""
+    lacking = {name: False for name, there in machine["importable"].items() if not there}
+    return {**lacking, **({"triton": False} if engine == "vllm" else {})}
+
+
+def _launch(engine: str, launch: Row) -> Launch:
+    words = tuple(launch["argv"])
+    if engine == "vllm":
+        return Launch(engine, ("vllm", *words), "command", "vllm", words, env=launch["env"])
+    module = "sglang.launch_server"
+    return Launch(engine, ("python", "-m", module, *words), "module", module, words, env=launch["env"])
+
+
+def _as_record(words: Row, depends: tuple[str, ...]) -> Row:
+    """The child's own words in the terms of a record, which knows no ``unclear``."""
+    why = words.get("fault") or words.get("reason")
+    unclear = words["outcome"] == "unclear" or bool(depends)
+    frames = [one for one in words.get("frames") or () if one["whose"] == "engine"]
+    frames = frames or [one for one in words.get("outer_frames") or () if one["whose"] == "engine"]
+    return {
+        "outcome": f"unclear: {depends or why}" if unclear else words["outcome"],
+        "stage": words.get("stage"),
+        "type": (words.get("root_type") or "").rpartition(".")[2] or None,
+        "message": words.get("root_message"),
+        "site": {name: frames[-1][name] for name in ("path", "line", "function")} if frames else None,
+        "warnings": list(words.get("warnings", ())),
+        "resolved": words.get("resolved", {}),
+    }
 
 
 @dataclass(frozen=True)
@@ -51,8 +113,7 @@ class Difference:
     def kind(self) -> str:
         """What disagreements of the same cause look alike in: numbers, names in quotes and model paths are left out."""
         if self.field == "resolved":
-            names = self.real.keys() | self.ours.keys()
-            return "resolved: " + ", ".join(sorted(n for n in names if self.real.get(n) != self.ours.get(n)))
+            return "resolved: " + ", ".join(sorted(n for n in self.real if self.real[n] != self.ours.get(n)))
         if self.field == "warnings":
             missing = sorted({_general(text) for text in self.real if text not in self.ours})
             added = sorted({_general(text) for text in self.ours if text not in self.real})
@@ -122,10 +183,12 @@ def compare(record: Iterable[Row], dry_run: DryRun) -> Agreement:
 
 
 def _same(name: str, real: Any, ours: Any) -> bool:
-    """Records have bare function names; gonogo says the qualified one."""
+    """Records have bare function names and a choice of the resolved values; gonogo says qualified ones, and more."""
     if name == "site" and real and ours:
         bare = {**ours, "function": ours["function"].rpartition(".")[2]}
         return bool({**real, "function": real["function"].rpartition(".")[2]} == bare)
+    if name == "resolved":
+        return all(ours.get(value) == real[value] for value in real)
     return bool(real == ours)
 
 
@@ -140,8 +203,8 @@ def report(found: Agreement, show: int) -> str:
             if one.field in ("type", "message", "site", "outcome", "stage"):
                 lines += [f"      real {str(one.real)[:300]}", f"      ours {str(one.ours)[:300]}"]
             if one.field == "resolved":
-                names = [name for name in one.real.keys() | one.ours.keys() if one.real.get(name) != one.ours.get(name)]
-                lines += [f"      {name}: real {one.real.get(name)}, ours {one.ours.get(name)}"[:300] for name in names]
+                names = [name for name in one.real if one.real[name] != one.ours.get(name)]
+                lines += [f"      {name}: real {one.real[name]}, ours {one.ours.get(name)}"[:300] for name in names]
     return "\n".join(lines)
 
 
@@ -149,7 +212,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("release", help="vllm==0.32.0")
     parser.add_argument("record", type=Path)
-    parser.add_argument("--machine", type=Path, help="facts of the machine of the record (machine-ENGINE.json beside the records)")
+    parser.add_argument("--machine", type=Path, help="of the record (tests/data/oracle/machine-ENGINE.json)")
     parser.add_argument("--folder", type=Path, default=_DATA, help="where the launches start; holds models/")
     parser.add_argument("--limit", type=int)
     parser.add_argument("--show", type=int, default=3)

@@ -27,7 +27,7 @@ _RESOLVED = (
     "speculative_eagle_topk speculative_num_draft_tokens speculative_draft_model_path enable_lora max_lora_rank "
     "disaggregation_mode enable_hierarchical_cache device load_format served_model_name stream_interval "
     "tool_call_parser reasoning_parser watchdog_timeout random_seed"
-).split()
+)
 _MODULES = ("sglang.srt.server_args", "sglang.srt.arg_groups.pipeline", "sglang.srt.plugins")
 
 
@@ -36,8 +36,8 @@ def _resolved(server_args: Any, argv: list[str]) -> dict[str, str]:
     if hasattr(server_args, "resolved_dict"):
         values = server_args.resolved_dict()
     else:
-        values = {name: getattr(server_args, name) for name in _RESOLVED if hasattr(server_args, name)}
-    kept = {name: str(values[name]) for name in _RESOLVED if name in values}
+        values = {name: getattr(server_args, name) for name in _RESOLVED.split() if hasattr(server_args, name)}
+    kept = {name: str(values[name]) for name in _RESOLVED.split() if name in values}
     if not any(word.startswith("--random-seed") for word in argv):
         kept.pop("random_seed", None)  # drawn anew in every launch
     return kept

@@ -19,6 +19,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import asking
@@ -66,10 +67,8 @@ def _resolved(config: Any) -> dict[str, str]:
             if hasattr(part, name):
                 value = getattr(part, name)
                 values[f"{section}.{name}"] = value.name if isinstance(value, enum.Enum) else str(value)
-    try:
+    with suppress(AttributeError):
         values["architectures"] = str(config.model_config.hf_config.architectures)
-    except AttributeError:
-        pass
     return values
 
 

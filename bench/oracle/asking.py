@@ -47,6 +47,7 @@ class Judge:
                 importlib.import_module(name)
 
     def version(self) -> str:
+        """``vllm 0.32.0``, as installed."""
         for name in (self.engine, f"{self.engine}-cpu"):
             with suppress(importlib.metadata.PackageNotFoundError):
                 return f"{self.engine} {importlib.metadata.version(name)}"
@@ -87,7 +88,7 @@ class _Child:
     def __init__(self, launch: dict[str, Any], body: Body) -> None:
         self.launch = launch
         self.started = time.monotonic()
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed in finish()
         self._text = b""
         self.pipe, write = os.pipe()
         sys.stdout.flush()
@@ -194,7 +195,7 @@ def main(judge: Judge) -> None:
     options = argparse.ArgumentParser(description=judge.help, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--jobs", type=int, default=1, help="launches at a time (1)")
     options.add_argument("--timeout", type=float, default=120, help="seconds for each launch (120)")
-    options.add_argument("--fresh", action="store_true", help="a new interpreter for each launch instead of a fork: slow")
+    options.add_argument("--fresh", action="store_true", help="a new interpreter for each launch: slow")
     options.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     chosen = options.parse_args()
     out, sys.stdout = os.fdopen(os.dup(1), "w"), sys.stderr

@@ -28,6 +28,7 @@ _SKIPPED = re.compile(
     r"|worker-extension|scheduler-cls|executor-class|processor-cls|connector-mod|custom-weight|daemon|checksum|nsight"
     r"|debug-tensor|crash-dump|hooks|model-impl|io-processor|import|package|log-config|snapshot|sidecar|model-loader$"
 )
+_OBJECT = re.compile("model_config|parallel_config")  # what the engine puts there itself
 _NO_SUCH = "nosuch"
 # Objects that get far enough for other conditions to be asked; fields that a guard asks about are laid over them.
 _BASES: dict[str, list[dict[str, Any]]] = {
@@ -54,13 +55,18 @@ _BASES: dict[str, list[dict[str, Any]]] = {
     "json-model-override-args": [{}, {"architectures": ["NoSuchForCausalLM"]}, {"num_attention_heads": 6}],
     "structured-outputs-config": [{"backend": "xgrammar"}, {"backend": "guidance"}],
     "reasoning-config": [{"reasoning_start_str": "<think>", "reasoning_end_str": "</think>"}],
-    "profiler-config": [{"profiler": "torch"}, {"profiler": "cuda"}],
+    "profiler-config": [
+        {"profiler": "torch", "torch_profiler_dir": "profiles"},
+        {"profiler": "cuda"},
+        {"profiler": "proton", "proton_profiler_dir": "profiles"},
+    ],
     "limit-mm-per-prompt": [{"image": 2}, {"image": 0, "video": 0}, {"image": -1}],
     "cuda-graph-config": [{"decode": {"backend": "full"}}, {"prefill": {"backend": "disabled"}}],
     "additional-config": [{"a": 1}],
     "override-generation-config": [{"temperature": 0.5}],
     "model-loader-extra-config": [{"enable_multithread_load": True}],
 }
+_KINDS = {"bool", "int", "float", "str", "list", "tuple", "set", "dict"}
 _WHOLE = [0, 1, 1, 2, 2, 3, 4, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 100000, -1]
 _REAL = [0, 0.1, 0.5, 0.9, 1.0, 1.5, 4, -0.5]
 _PLAIN = ["auto", "none", "abc", _NO_SUCH]
@@ -116,7 +122,7 @@ class Drawer:
         for flag in self._flags:
             for field, row in flag.row.get("fields", {}).items():
                 self._fields.setdefault(field, []).append((flag.name, field, row))
-                for inner, inner_row in row.get("fields", {}).items():
+                for inner, inner_row in row.get("fields", {}).items() if not _OBJECT.search(field) else ():
                     self._fields.setdefault(inner, []).append((flag.name, f"{field}.{inner}", inner_row))
         self._guards = found
         self._reached: set[tuple[str, int]] = set()
@@ -155,8 +161,15 @@ class Drawer:
             if own is not None and rng.random() < 0.9:
                 self._base(rng, words, own)
             self._aim(rng, words, env, guard.near, 0.75, own)
-            if rng.random() < 0.4:
+            if rng.random() < 0.2:
                 self._aim(rng, words, env, guard.far, 0.12, own)
+            if rng.random() < 0.5:
+                self._aim(rng, words, env, guard.before, 0.3, own)
+            if own is not None:
+                self._lay_spoken(rng, words, own, guard)
+            for name, value in guard.truth.items():
+                if rng.random() < 0.8:
+                    self._switch(words, own, name, value)
         return self._launch(number, model, words, env, guard)
 
     def _is_reached(self, guard: Guard) -> bool:
@@ -192,7 +205,12 @@ class Drawer:
     def _model(self, rng: random.Random, guard: Guard | None) -> str:
         if guard is not None and rng.random() < 0.6:
             text = " ".join([guard.function, guard.path, *guard.near.names, *guard.near.flags]).lower()
-            kinds = {kind for word, named in _SPEAKS_OF.items() if word in re.split(r"[^a-z0-9]+", text) for kind in named.split()}
+            kinds = {
+                kind
+                for word, named in _SPEAKS_OF.items()
+                if word in re.split(r"[^a-z0-9]+", text)
+                for kind in named.split()
+            }
             fitting = [model for model in self._models if any(kind in model for kind in kinds)]
             if fitting:
                 return rng.choice(fitting)
@@ -211,23 +229,45 @@ class Drawer:
             elif name in self._by_word:
                 flags.setdefault(name, set()).update(values)
             elif name in self._fields:
-                if rng.random() < share:
-                    self._lay(rng, words, *rng.choice(self._fields[name]), values)
+                plain = [one for one in self._fields[name] if "." not in one[1]]
+                if plain and rng.random() < share / 2:
+                    self._lay(rng, words, *rng.choice(plain), values)
             elif re.fullmatch(r"(VLLM|SGLANG|SGL)_[A-Z0-9_]+", name):
                 if rng.random() < share / 3:
                     env[name] = str(rng.choice([*values, 0, 1]))
-            elif values and name.islower() and rng.random() < share / 3:
+            elif values and name.islower() and len(name) > 3 and rng.random() < share / 3:
                 self._override(rng, words, name, values)
         for word, values in flags.items():
             if rng.random() < share:
                 self._put(rng, words, self._by_word[word], values)
 
+    def _lay_spoken(self, rng: random.Random, words: Words, own: str, guard: Guard) -> None:
+        """Choices of the own flag's fields that the function is named after, or that the condition names."""
+        spoken = set(re.split(r"[^a-z0-9]+", f"{guard.function} {guard.path}".lower()))
+        spoken |= {str(value).lower() for values in guard.near.names.values() for value in values}
+        for field, row in self._by_word[own].row["fields"].items():
+            fitting = [one for one in row["choices"] if str(one).lower() in spoken]
+            if fitting and rng.random() < 0.7:
+                self._base(rng, words, own)[field] = rng.choice(fitting)
+
+    def _switch(self, words: Words, own: str | None, name: str, value: bool) -> None:
+        """Turn a switch, or a field that is one, on or off."""
+        for flag, path, row in self._fields.get(name, []):
+            if flag == own and "." not in path and "bool" in row["kinds"]:
+                place = words.setdefault(flag, {})
+                if isinstance(place, dict):
+                    place[path] = value
+                return
+        known = self._by_word.get(name)
+        if known is not None and known.row["switch"]:
+            words.pop(f"no-{known.name}" if value else known.name, None)
+            if value or f"--no-{known.name}" in known.row["flags"]:
+                words[known.name if value else f"no-{known.name}"] = []
+
     def _put(self, rng: random.Random, words: Words, flag: Flag, values: set[Any]) -> None:
         row = flag.row
         if row["switch"]:
-            spellings = [one for one in row["flags"] if len(row["flags"]) == 1 or rng.random() < 0.9 or one.startswith("--no-")]
-            chosen = rng.choice(spellings or row["flags"])
-            negative = chosen.startswith("--no-") and not flag.name.startswith("no-")
+            negative = f"--no-{flag.name}" in row["flags"] and rng.random() < 0.15
             words[f"no-{flag.name}" if negative else flag.name] = []
         elif flag.name in _BASES or row.get("fields") or row["kind"] == "loads":
             self._base(rng, words, flag.name)
@@ -245,8 +285,13 @@ class Drawer:
             words[name] = old
         return old
 
-    def _lay(self, rng: random.Random, words: Words, flag: str, path: str, row: dict[str, Any], values: set[Any]) -> None:
-        """Set one field of a JSON flag."""
+    def _lay(
+        self, rng: random.Random, words: Words, flag: str, path: str, row: dict[str, Any], values: set[Any]
+    ) -> None:
+        """Set one field of a JSON flag; one that holds an object of the engine's is left alone."""
+        kinds = set(row["kinds"]) - {"NoneType"}
+        if not kinds & _KINDS:
+            return
         place = self._base(rng, words, flag)
         *above, last = path.split(".")
         for step in above:
@@ -254,11 +299,12 @@ class Drawer:
             if not isinstance(inner, dict):
                 inner = place[step] = {}
             place = inner
-        kinds = set(row["kinds"]) - {"NoneType"}
         if "bool" in kinds:
             place[last] = rng.random() < 0.8
         elif kinds & {"list", "tuple", "set"}:
-            place[last] = rng.choice([sorted(values, key=str), [1, 2], [0], [-1, 4], ["all"], ["+a", "-a"], ["all", "none"], [0.9, 0.5]])
+            place[last] = rng.choice(
+                [sorted(values, key=str), [1, 2], [0], [-1, 4], ["all"], ["+a", "-a"], ["all", "none"], [0.9, 0.5]]
+            )
         elif "dict" in kinds:
             place[last] = rng.choice([{}, {"a": 1}, {"a": "b"}, {str(one): 1 for one in sorted(values, key=str)[:1]}])
         else:
@@ -269,7 +315,9 @@ class Drawer:
         """A name that is no flag may be one of the model's configuration."""
         flag = "hf-overrides" if self._engine == "vllm" else "json-model-override-args"
         if flag in self._by_word:
-            self._base(rng, words, flag)[name] = rng.choice(sorted(values, key=str))
+            place = words.setdefault(flag, {})
+            if isinstance(place, dict):
+                place[name] = rng.choice(sorted(values, key=str))
 
     def _spoil(self, rng: random.Random, words: Words) -> Words:
         """Make one thing wrong for the parser."""
@@ -333,7 +381,7 @@ def _words_for(flag: Flag) -> list[str]:
 def _value(rng: random.Random, kind: str, choices: list[Any] | None, values: set[Any]) -> Any:
     """A value of the kind; one that the condition names, or one beside it, when it names some."""
     plain = sorted((one for one in values if not isinstance(one, bool)), key=str)
-    if plain and rng.random() < 0.6:
+    if plain and rng.random() < 0.75:
         one = rng.choice(plain)
         if isinstance(one, int) and rng.random() < 0.5:
             return one + rng.choice([-1, 1])

@@ -45,7 +45,7 @@ def listen_to_parser() -> list[ParserRefusal]:
         said.append(ParserRefusal(message, root, frames))
         ordinary(self, message)
 
-    argparse.ArgumentParser.error = error  # type: ignore[assignment]
+    argparse.ArgumentParser.error = error  # type: ignore[method-assign]
     return said
 
 

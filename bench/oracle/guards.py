@@ -12,7 +12,8 @@ _START_UP = {
         "vllm/config",
         "vllm/engine",
         "vllm/entrypoints/cli",
-        "vllm/entrypoints/launchers",
+        "vllm/entrypoints/launchers/cli_args.py",
+        "vllm/entrypoints/openai/parser",
         "vllm/platforms/cpu.py",
         "vllm/platforms/interface.py",
         "vllm/transformers_utils/config.py",
@@ -20,15 +21,16 @@ _START_UP = {
         "vllm/transformers_utils/model_arch_config_convertor.py",
         "vllm/model_executor/models/config.py",
         "vllm/model_executor/models/registry.py",
-        "vllm/reasoning",
-        "vllm/tool_parsers",
+        "vllm/reasoning/abs_reasoning_parsers.py",
+        "vllm/tool_parsers/abstract_tool_parser.py",
         "vllm/utils/argparse_utils.py",
+        "vllm/utils/network_utils.py",
         "vllm/v1/attention/backends/registry.py",
         "vllm/v1/attention/selector.py",
         "vllm/v1/executor/abstract.py",
         "vllm/distributed/kv_transfer/kv_connector/factory.py",
         "vllm/distributed/kv_transfer/kv_connector/utils.py",
-        "vllm/distributed/ec_transfer",
+        "vllm/distributed/ec_transfer/ec_connector/factory.py",
     ),
     "sglang": (
         "sglang/srt/arg_groups",
@@ -50,6 +52,7 @@ class Hints:
     flags: set[str] = field(default_factory=set)
 
     def add(self, other: Hints) -> None:
+        """Take in what ``other`` has."""
         for name, values in other.names.items():
             self.names.setdefault(name, set()).update(values)
         self.flags |= other.flags
@@ -60,7 +63,8 @@ class Guard:
     """A raise or assert statement: path from the package's parent folder, first and last line, function, hints.
 
     ``near`` is what its own condition, its message and the conditions around it ask about; ``far`` is all that the
-    function asks about, whose other conditions may have to be passed first.
+    function asks about. ``truth`` says which names must be true or false for the condition to hold and for the ones
+    before it in the same block, that also raise, to be passed; ``before`` is what those ask about.
     """
 
     path: str
@@ -69,6 +73,8 @@ class Guard:
     function: str
     near: Hints
     far: Hints
+    before: Hints
+    truth: dict[str, bool]
 
 
 def guards(engine: str, site_packages: Path) -> list[Guard]:
@@ -123,6 +129,42 @@ def _add_looked_up(hints: Hints, call: ast.Call) -> None:
                 hints.names.setdefault(word.value, set())
 
 
+def truth_of(test: ast.expr, holds: bool) -> dict[str, bool]:
+    """What bare names must be for ``test`` to come out as ``holds``, as far as that is plain to see."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return truth_of(test.operand, not holds)
+    if isinstance(test, ast.BoolOp) and (isinstance(test.op, ast.And) == holds or len(test.values) == 1):
+        return {name: value for part in test.values for name, value in truth_of(part, holds).items()}
+    if isinstance(test, ast.BoolOp):  # one is enough: the last, since the others tend to lead up to it
+        return truth_of(test.values[-1], holds)
+    if isinstance(test, ast.Attribute):
+        return {test.attr: holds}
+    return {test.id: holds} if isinstance(test, ast.Name) else {}
+
+
+@dataclass(frozen=True)
+class _Above:
+    """What must be so for a statement to be come to: tests with how they must end; those passed before; locals."""
+
+    tests: tuple[tuple[ast.expr, bool], ...] = ()
+    passed: tuple[ast.expr, ...] = ()
+
+    def inside(self, test: ast.expr, holds: bool) -> _Above:
+        return _Above((*self.tests, (test, holds)), self.passed)
+
+    def after(self, test: ast.expr) -> _Above:
+        return _Above(self.tests, (*self.passed[-3:], test))
+
+
+@dataclass(frozen=True)
+class _Function:
+    """The function around: its name, all that it asks about, what its local names were set to."""
+
+    name: str = ""
+    far: Hints = field(default_factory=Hints)
+    assigned: dict[str, ast.expr] = field(default_factory=dict)
+
+
 class _Reader:
     """One file: conditions are collected on the way down."""
 
@@ -131,55 +173,59 @@ class _Reader:
         self._found: list[Guard] = []
 
     def read(self, tree: ast.Module) -> list[Guard]:
-        self._block(tree.body, [], "", Hints(), {})
+        self._block(tree.body, _Above(), _Function())
         return self._found
 
-    def _block(
-        self, body: list[ast.stmt], above: list[ast.expr], function: str, far: Hints, locals_: dict[str, ast.expr]
-    ) -> None:
+    def _block(self, body: list[ast.stmt], above: _Above, function: _Function) -> None:
         for statement in body:
-            self._statement(statement, above, function, far, locals_)
+            self._statement(statement, above, function)
+            if isinstance(statement, ast.If) and _leaves(statement.body):
+                above = above.after(statement.test)
 
-    def _statement(
-        self, node: ast.stmt, above: list[ast.expr], function: str, far: Hints, locals_: dict[str, ast.expr]
-    ) -> None:
+    def _statement(self, node: ast.stmt, above: _Above, function: _Function) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            everything = Hints()
-            assigned: dict[str, ast.expr] = {}
-            for part in ast.walk(node):
-                if isinstance(part, ast.If | ast.Assert | ast.IfExp):
-                    everything.add(hints_of(part.test))
-                if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
-                    assigned[part.targets[0].id] = part.value
-            self._block(node.body, [], node.name, everything, assigned)
-        elif isinstance(node, ast.ClassDef):
-            self._block(node.body, above, function, far, locals_)
+            self._block(node.body, _Above(), _function(node))
         elif isinstance(node, ast.Raise | ast.Assert):
-            self._add(node, above, function, far, locals_)
+            self._add(node, above, function)
+        elif isinstance(node, ast.If):
+            self._block(node.body, above.inside(node.test, True), function)
+            self._block(node.orelse, above.inside(node.test, False), function)
         else:
-            test = [node.test] if isinstance(node, ast.If | ast.While) else []
             if isinstance(node, ast.For):
-                test = [node.iter]
+                above = above.inside(node.iter, True)
             for name in ("body", "orelse", "finalbody"):
-                self._block(getattr(node, name, []), above + test, function, far, locals_)
-            for handler in getattr(node, "handlers", []):
-                self._block(handler.body, above, function, far, locals_)
-            for case in getattr(node, "cases", []):
-                self._block(case.body, [*above, node.subject], function, far, locals_)  # type: ignore[attr-defined]
+                self._block(getattr(node, name, []), above, function)
+            for part in (*getattr(node, "handlers", []), *getattr(node, "cases", [])):
+                self._block(part.body, above, function)
 
-    def _add(
-        self,
-        node: ast.Raise | ast.Assert,
-        above: list[ast.expr],
-        function: str,
-        far: Hints,
-        locals_: dict[str, ast.expr],
-    ) -> None:
-        near = hints_of(node)
-        for test in above:
+    def _add(self, node: ast.Raise | ast.Assert, above: _Above, function: _Function) -> None:
+        near, before, truth = hints_of(node), Hints(), {}
+        for test in above.passed:
+            before.add(hints_of(test))
+            truth.update(truth_of(test, False))
+        for test, holds in above.tests:
             near.add(hints_of(test))
+            truth.update(truth_of(test, holds))
+        if isinstance(node, ast.Assert):
+            truth.update(truth_of(node.test, False))
         for name in list(near.names):
-            if name in locals_:
-                near.add(hints_of(locals_[name]))
+            if name in function.assigned:
+                near.add(hints_of(function.assigned[name]))
         last = node.end_lineno or node.lineno
-        self._found.append(Guard(self._path, node.lineno, last, function, near, far))
+        self._found.append(Guard(self._path, node.lineno, last, function.name, near, function.far, before, truth))
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    """Whether a block ends the function."""
+    return isinstance(body[-1], ast.Raise | ast.Return)
+
+
+def _function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> _Function:
+    far = Hints()
+    assigned: dict[str, ast.expr] = {}
+    for part in ast.walk(node):
+        if isinstance(part, ast.If | ast.Assert | ast.IfExp):
+            far.add(hints_of(part.test))
+        if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
+            assigned[part.targets[0].id] = part.value
+    return _Function(node.name, far, assigned)

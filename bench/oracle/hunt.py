@@ -30,10 +30,23 @@ _QUIET = {"HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "VLLM_CPU_KVCACHE_S
 def ask(engine: str, python: Path, folder: Path, launches: list[Launch], jobs: int) -> Iterator[dict[str, Any]]:
     """Answers of the real engine, started in ``folder``."""
     env = {**os.environ, **_QUIET, "PYTHONWARNINGS": "ignore"}
-    for late, some in ((False, [one for one in launches if not one["env"]]), (True, [one for one in launches if one["env"]])):
+    for late, some in (
+        (False, [one for one in launches if not one["env"]]),
+        (True, [one for one in launches if one["env"]]),
+    ):
         if not some:
             continue
-        command = ["nice", "-n", "10", str(python), str(_HERE / f"ask_{engine}.py"), "--jobs", str(jobs), "--timeout", "90"]
+        command = [
+            "nice",
+            "-n",
+            "10",
+            str(python),
+            str(_HERE / f"ask_{engine}.py"),
+            "--jobs",
+            str(jobs),
+            "--timeout",
+            "90",
+        ]
         done = subprocess.run(
             [*command, "--fresh"] if late else command,  # a variable may be read while the engine is imported
             input="".join(json.dumps(one) + "\n" for one in some),
@@ -56,7 +69,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("engine", choices=["vllm", "sglang"])
     parser.add_argument("--environment", type=Path, required=True)
-    parser.add_argument("--models-dir", type=Path, default=_HERE.parents[1] / "tests" / "data", help="holds models/NAME")
+    parser.add_argument(
+        "--models-dir", type=Path, default=_HERE.parents[1] / "tests" / "data", help="holds models/NAME"
+    )
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--launches", type=int, default=2000)
     parser.add_argument("--sites", type=int, default=120)
@@ -64,12 +79,14 @@ def main() -> None:
     parser.add_argument("--round", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--with-env", action="store_true", help="draw environment variables too: seconds for each launch")
+    parser.add_argument(
+        "--with-env", action="store_true", help="draw environment variables too: seconds for each launch"
+    )
     chosen = parser.parse_args()
     python = chosen.environment.resolve() / "bin" / "python"
     flags = json.loads(_output(python, "-W", "ignore", str(_HERE / "read_flags.py"), chosen.engine))["flags"]
     packages = Path(_output(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
-    models = sorted(f"models/{place.name}" for place in (chosen.models_dir / "models").iterdir())
+    models = sorted(f"models/{place.name}" for place in (chosen.models_dir / "models").glob("tiny-*"))
     drawer = Drawer(chosen.engine, flags, guards(chosen.engine, packages), models)
     count = 0
     if chosen.out.exists():

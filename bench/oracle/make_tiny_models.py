@@ -41,7 +41,14 @@ _SHAPE: dict[str, Any] = {
 }
 _GENERATION = {"bos_token_id": 0, "eos_token_id": [2, 0], "pad_token_id": 3, "temperature": 0.6, "top_p": 0.95}
 _FP8 = {"quant_method": "fp8", "activation_scheme": "dynamic", "fmt": "e4m3", "weight_block_size": [128, 128]}
-_GPTQ = {"quant_method": "gptq", "bits": 4, "group_size": 128, "desc_act": False, "sym": True, "checkpoint_format": "gptq"}
+_GPTQ = {
+    "quant_method": "gptq",
+    "bits": 4,
+    "group_size": 128,
+    "desc_act": False,
+    "sym": True,
+    "checkpoint_format": "gptq",
+}
 
 
 def _config(kind: str, architecture: str, **settings: Any) -> Any:
@@ -83,9 +90,19 @@ def _gemma3() -> Files:
 
 def _qwen2_5_vl() -> Files:
     """Pictures and videos."""
-    text = {**_SHAPE, "vocab_size": _VOCABULARY, "rope_parameters": {"rope_type": "default", "mrope_section": [4, 6, 6]}}
+    text = {
+        **_SHAPE,
+        "vocab_size": _VOCABULARY,
+        "rope_parameters": {"rope_type": "default", "mrope_section": [4, 6, 6]},
+    }
     vision = {"depth": 2, "hidden_size": 64, "intermediate_size": 128, "num_heads": 4, "out_hidden_size": 256}
-    tokens = dict(zip(("vision_start_token_id", "vision_end_token_id", "image_token_id", "video_token_id"), range(6, 10), strict=True))
+    tokens = dict(
+        zip(
+            ("vision_start_token_id", "vision_end_token_id", "image_token_id", "video_token_id"),
+            range(6, 10),
+            strict=True,
+        )
+    )
     made = _config(
         "Qwen2_5_VLConfig", "Qwen2_5_VLForConditionalGeneration", text_config=text, vision_config=vision, **tokens
     )

@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Read out the real engine's parser: every flag, and the fields of the JSON ones, as one JSON object.
 
-    PYTHON_OF_THE_ENVIRONMENT read_flags.py vllm|sglang > flags.json
+PYTHON_OF_THE_ENVIRONMENT read_flags.py vllm|sglang > flags.json
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _options_of(hint: Any) -> tuple[set[str], list[Any]]:
     if typing.get_origin(hint) is typing.Literal:
         return {"str"}, list(typing.get_args(hint))
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
-        return {"str"}, [one.name for one in hint]
+        return {"str"}, [one.value if isinstance(one.value, str) else one.name for one in hint]
     if typing.get_origin(hint) in (typing.Union, types.UnionType, typing.Annotated):
         kinds: set[str] = set()
         values: list[Any] = []
@@ -72,7 +72,9 @@ def _fields(config: Any, depth: int = 0) -> Row:
         hint = hints.get(field.name, field.type)
         kinds, values = _options_of(hint)
         row: Row = {"kinds": sorted(kinds), "choices": [one for one in values if isinstance(one, str | int)]}
-        inner = [one for one in (hint, *typing.get_args(hint)) if isinstance(one, type) and dataclasses.is_dataclass(one)]
+        inner = [
+            one for one in (hint, *typing.get_args(hint)) if isinstance(one, type) and dataclasses.is_dataclass(one)
+        ]
         if inner and depth == 0:
             row["fields"] = _fields(inner[0], 1)
         rows[field.name] = row

@@ -3,8 +3,8 @@
 
     python record.py FIRST.jsonl FRESH.jsonl --more 150 > tests/data/oracle/ENGINE-RELEASE.jsonl
 
-Lines of both are ``{"launch", "answer"}``. All of FIRST is kept, then of FRESH the shortest launch for each raise site that
-is not there yet, then launches that warned of something new or came in a new way to an end, in turn over the models.
+Lines of both are ``{"launch", "answer"}``. All of FIRST is kept, then of FRESH the shortest launch for each raise site
+that is not there yet, then launches that warned of something new or came to an end in a new way.
 Answers in which a path of this machine stands are left out.
 """
 

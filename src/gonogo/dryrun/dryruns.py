@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gonogo.dryrun.answer import Answer, outcome_of
+from gonogo.dryrun.importflips import ImportFlips
 from gonogo.dryrun.memory import Memory
 from gonogo.dryrun.outcome import DryRun
 from gonogo.dryrun.process import ChildProcess
@@ -33,6 +34,8 @@ class DryRuns:
         self._progress = progress or Progress()
         self._jobs = jobs
         self._children: dict[str, ChildProcess] = {}
+        folder = memory.folder.parent / "import-decisions" if memory is not None else None
+        self._flips = ImportFlips(folder, self._flipped_child, self._progress.say)
 
     def run(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> DryRun:
         """One dry run of ``launch`` in ``world``. Raises OwnProblem where the child itself fails."""
@@ -106,8 +109,8 @@ class DryRuns:
         early = {name: value for name, value in request["env"].items() if name in read}
         return self._child(world, early) if early else plain
 
-    def _child(self, world: World, early: dict[str, str], forced: dict[str, Any] | None = None) -> ChildProcess:
-        description = {**world.description(), "jobs": self._jobs, "forced": forced or {}}
+    def _child(self, world: World, early: dict[str, str]) -> ChildProcess:
+        description = {**world.description(), "jobs": self._jobs}
         description["env"] = {**description["env"], **early}
         key = hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
         child = self._children.pop(key, None)
@@ -123,6 +126,16 @@ class DryRuns:
     def decisions_at_import(self, world: World) -> list[dict[str, Any]]:
         """What the engine decided on unknown values while it was loaded."""
         return list(self._child(world, {}).state["decisions"])
+
+    def that_matter_at_import(self, world: World) -> list[dict[str, Any]]:
+        """Those of them whose other answer changes the outcome of some launch of the engine's battery."""
+        return self._flips.that_matter(world, self.decisions_at_import(world))
+
+    def _flipped_child(self, world: World, forced: dict[str, Any]) -> ChildProcess:
+        """A child with decisions forced while it loads, for its caller to close; the plain one where nothing is forced."""
+        if not forced:
+            return self._child(world, {})
+        return ChildProcess(Path(world.release.python), {**world.description(), "jobs": self._jobs, "forced": forced})
 
     def close(self) -> None:
         """End all children."""

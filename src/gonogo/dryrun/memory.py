@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from gonogo.dryrun.answer import Answer
+from gonogo.dryrun.store import read_json, write_json
 from gonogo.dryrun.world import World
 from gonogo.models.find import Models
 from gonogo.models.identity import identity
@@ -20,7 +19,7 @@ _NOT_KEPT = ("decisions", "missing", "traceback", "new_modules", "id")
 
 
 @cache
-def _own_version() -> str:
+def own_version() -> str:
     """A digest of everything in gonogo that shapes an outcome, so that a changed gonogo never answers with an old one."""
     digest = hashlib.sha256()
     for folder in (_HERE, _HERE.parent / "engines"):
@@ -35,18 +34,18 @@ class Memory:
 
     def __init__(self, folder: Path) -> None:
         """``folder`` need not exist."""
-        self._folder = folder
+        self.folder = folder
 
     def recall(self, request: dict[str, Any], world: World, models: Models) -> Answer | None:
         """The remembered answer, if every model that the engine asked for still has the same facts."""
+        record = read_json(self._path(request, world))
         try:
-            record = json.loads(self._path(request, world).read_text())
             for name, known in record["models"].items():
                 if self._identity(models, name) != known:
                     return None
             depends, asked, missing = (tuple(record[key]) for key in ("depends", "asked", "missing"))
-            return Answer(record["words"], depends, asked, missing)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return Answer(dict(record["words"]), depends, asked, missing)
+        except (KeyError, TypeError, AttributeError, ValueError):
             return None
 
     def keep(self, request: dict[str, Any], world: World, models: Models, answer: Answer) -> None:
@@ -58,17 +57,7 @@ class Memory:
         record = {
             "models": names, "words": words, "depends": answer.depends, "asked": answer.asked, "missing": answer.missing,
         }
-        path = self._path(request, world)
-        draft = ""
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".draft-")
-            with os.fdopen(handle, "w") as file:
-                json.dump(record, file)
-            Path(draft).replace(path)
-        except OSError:
-            if draft:
-                Path(draft).unlink(missing_ok=True)
+        write_json(self._path(request, world), record)
 
     def _path(self, request: dict[str, Any], world: World) -> Path:
         description = world.description()
@@ -76,9 +65,9 @@ class Memory:
             description.pop(key)
         asked = {key: value for key, value in request.items() if key not in ("models", "paths")}
         paths = {word: _content(facts) for word, facts in request["paths"].items()}
-        key = json.dumps([_own_version(), world.release.identity, description, asked, paths], sort_keys=True)
+        key = json.dumps([own_version(), world.release.identity, description, asked, paths], sort_keys=True)
         digest = hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
-        return self._folder / digest[:2] / f"{digest}.json"
+        return self.folder / digest[:2] / f"{digest}.json"
 
     @staticmethod
     def _identity(models: Models, name: str) -> str | None:

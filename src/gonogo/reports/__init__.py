@@ -6,12 +6,12 @@ from typing import TextIO
 
 from gonogo.problems import UsageProblem
 from gonogo.reports.interface import Report
-from gonogo.reports.json_report import JSONReport
+from gonogo.reports.json_report import JSONReport, render_problem
 from gonogo.reports.terminal import Colour, TerminalReport
 
-REPORTS = ("terminal", "json")
+REPORTS = ("text", "json")
 
-__all__ = ["REPORTS", "Colour", "JSONReport", "Report", "TerminalReport", "report_named"]
+__all__ = ["REPORTS", "Colour", "JSONReport", "Report", "TerminalReport", "render_problem", "report_named"]
 
 
 def report_named(name: str, *, stream: TextIO | None = None, colour: Colour = "auto") -> Report:
@@ -19,7 +19,7 @@ def report_named(name: str, *, stream: TextIO | None = None, colour: Colour = "a
 
     Raises UsageProblem for a format that gonogo does not know.
     """
-    if name == "terminal":
+    if name == "text":
         return TerminalReport.for_stream(stream, colour)
     if name == "json":
         return JSONReport()

@@ -21,7 +21,6 @@ class JSONReport:
     """
 
     name: str = "json"
-    is_for_machines: bool = True
 
     def render(self, result: CheckResult) -> str:
         """The result as the contract has it."""
@@ -30,13 +29,17 @@ class JSONReport:
         plain = TypeAdapter(CheckResult).dump_python(result, mode="json", by_alias=True, fallback=str)
         return _document(plain)
 
-    def render_problem(self, problem: Problem) -> str:
-        """``{"schema": ..., "error": {"message": ..., "exit_code": ...}}``."""
-        return _document({"schema": _SCHEMA, "error": {"message": str(problem), "exit_code": problem.exit_code}})
+
+def render_problem(problem: Problem, schema: str = _SCHEMA) -> str:
+    """What stands on stdout instead of a result: ``{"schema": ..., "error": {"message": ..., "exit_code": ...}}``.
+
+    ``schema`` is that of the result that was asked for.
+    """
+    return _document({"schema": schema, "error": {"message": str(problem), "exit_code": problem.exit_code}})
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of what ``render`` and ``render_problem`` give."""
+    """The JSON Schema of what ``JSONReport.render`` and ``render_problem`` give."""
     from pydantic import TypeAdapter
     from pydantic.json_schema import GenerateJsonSchema
 

@@ -13,7 +13,6 @@ from typing import Any, Literal, TextIO, get_args
 from gonogo.check.result import Because, CheckResult, LaunchResult, WorldResult
 from gonogo.dryrun.outcome import Error
 from gonogo.models.types import Origin
-from gonogo.problems import Problem
 from gonogo.reports.plain import safe, shortened, wrapped
 from gonogo.reports.worlds import Alike, grouped, hardware_of, listed, place_of
 
@@ -35,8 +34,7 @@ class TerminalReport:
 
     width: int = _PIPED_WIDTH
     colour: bool = False
-    name: str = "terminal"
-    is_for_machines: bool = False
+    name: str = "text"
 
     @classmethod
     def for_stream(cls, stream: TextIO | None = None, colour: Colour = "auto") -> TerminalReport:
@@ -58,10 +56,6 @@ class TerminalReport:
         elif len(blocks) > 1:
             blocks.append(self._count(result))
         return "\n\n".join(blocks) + "\n"
-
-    def render_problem(self, problem: Problem) -> str:
-        """One line, as a command says it."""
-        return f"gonogo: {safe(str(problem))}\n"
 
     # -- a launch
 

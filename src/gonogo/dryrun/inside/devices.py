@@ -31,6 +31,11 @@ def describe_nvml(hardware: dict[str, Any]) -> Describe:
                 raise NVMLError("Invalid Argument")
             return int(index)
 
+        def memory_info(_handle: Any, *_version: Any) -> Any:
+            if not gpu.get("nvml_memory", True):
+                raise NVMLError("Not Supported")
+            return types.SimpleNamespace(total=memory, free=memory, used=0)
+
         for name in ("NVMLError_LibraryNotFound", "NVMLError_NotSupported", "NVMLError_InvalidArgument", "NVMLError_Uninitialized"):
             setattr(m, name, type(name, (NVMLError,), {}))
         m.NVMLError = NVMLError
@@ -45,7 +50,7 @@ def describe_nvml(hardware: dict[str, Any]) -> Describe:
         m.nvmlDeviceGetCudaComputeCapability = lambda h: tuple(gpu["capability"])
         m.nvmlDeviceGetName = lambda h: gpu["device_name"]
         m.nvmlDeviceGetUUID = lambda h: f"GPU-00000000-0000-0000-0000-{h:012d}"
-        m.nvmlDeviceGetMemoryInfo = lambda h, *_a: types.SimpleNamespace(total=memory, free=memory, used=0)
+        m.nvmlDeviceGetMemoryInfo = memory_info
         m.nvmlDeviceGetP2PStatus = lambda *_a: 0 if gpu["nvlink"] else 1
         m.nvmlDeviceGetNumaNodeId = lambda h: h * hardware["host"]["numa_nodes"] // max(count, 1)
         m.nvmlDeviceGetPciInfo = lambda h: types.SimpleNamespace(busId=f"0000:{h + 1:02X}:00.0")
@@ -67,7 +72,7 @@ def describe_amdsmi(hardware: dict[str, Any]) -> Describe:
         m.amdsmi_get_processor_handles = lambda: list(range(count))
         m.amdsmi_get_gpu_asic_info = lambda h: {
             "market_name": gpu["device_name"], "target_graphics_version": gpu["gfx"], "num_compute_units": gpu["sm_count"],
-            "device_id": "0x74a1", "vendor_id": "0x1002", "asic_serial": f"0x{h:016X}",
+            "device_id": gpu.get("pci_device_id") or "0x74a1", "vendor_id": "0x1002", "asic_serial": f"0x{h:016X}",
         }
         m.amdsmi_topo_get_link_type = lambda *_a: {"hops": 1, "type": 2}
         m.amdsmi_get_gpu_memory_total = lambda h, *_a: gpu["memory_mib"] << 20
@@ -99,9 +104,10 @@ def _nvidia_smi(hardware: dict[str, Any], words: list[str]) -> str | None:
     gpu, count = hardware["gpu"], hardware["count"]
     query = next((word.partition("=")[2] for word in words if word.startswith("--query-gpu=")), None)
     plain = any("nounits" in word for word in words)
+    memory = f"{gpu['memory_mib']}{'' if plain else ' MiB'}" if gpu.get("nvml_memory", True) else "[N/A]"
     known = {
-        "memory.total": f"{gpu['memory_mib']}{'' if plain else ' MiB'}",
-        "memory.free": f"{gpu['memory_mib']}{'' if plain else ' MiB'}",
+        "memory.total": memory,
+        "memory.free": memory,
         "memory.used": f"0{'' if plain else ' MiB'}",
         "name": gpu["device_name"], "gpu_name": gpu["device_name"],
         "compute_cap": ".".join(map(str, gpu["capability"])), "driver_version": "580.95.05", "count": str(count),

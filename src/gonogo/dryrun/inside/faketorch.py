@@ -318,7 +318,7 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
     cuda, rocm = versions.get("cuda", "13.0"), versions.get("rocm", "7.0.2")
     label = version + (f"+cu{cuda.replace('.', '')}" if nvidia else f"+rocm{'.'.join(rocm.split('.')[:2])}" if amd else "+cpu")
     capability = tuple(gpu["capability"]) if gpu.get("capability") else (0, 0)
-    memory = gpu["memory_mib"] << 20
+    memory = (gpu.get("torch_memory_mib") or gpu["memory_mib"]) << 20
     state = {"default": dtype.named["float32"], "device": 0}
 
     def device_count() -> int:
@@ -457,6 +457,7 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         "torch.jit": attributes(is_scripting=lambda: False, is_tracing=lambda: False, script=decorator, ignore=decorator, unused=decorator, export=decorator),
         "torch.autograd": attributes(), "torch.nn.functional": attributes(), "torch.nn.init": attributes(), "torch.nn.utils": attributes(), "torch.nn.attention": attributes(),
         "torch.ops": attributes(), "torch.utils": attributes(), "torch._C": attributes(), "torch.types": attributes(), "torch.fx": attributes(), "torch.hub": attributes(),
+        "torch._inductor.config": attributes(deterministic=os.environ.get("TORCHINDUCTOR_DETERMINISTIC") == "1"),
         "torch.multiprocessing": attributes(), "torch.profiler": attributes(),
         "torch.utils.cpp_extension": attributes(CUDA_HOME="/usr/local/cuda" if nvidia else None, ROCM_HOME="/opt/rocm" if amd else None),
     }

@@ -98,7 +98,7 @@ class AfterImport(importlib.abc.MetaPathFinder):
         self.then = then
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        then = self.then.pop(name, None)
+        then = self.then.get(name)
         if then is None:
             return None
         for finder in sys.meta_path:
@@ -107,18 +107,19 @@ class AfterImport(importlib.abc.MetaPathFinder):
             spec = finder.find_spec(name, path, target)
             if spec is not None:
                 if spec.loader is not None:
-                    _then(spec, then)
+                    self._afterwards(spec, then)
                 return spec
         return None
 
+    def _afterwards(self, spec: importlib.machinery.ModuleSpec, then: Describe) -> None:
+        """Specs are also asked for without an import, so the function is kept until the module was really run."""
+        loader: Any = spec.loader
+        ordinary = loader.exec_module
 
-def _then(spec: importlib.machinery.ModuleSpec, then: Describe) -> None:
-    loader: Any = spec.loader
-    ordinary = loader.exec_module
-
-    def exec_module(module: ModuleType) -> None:
-        ordinary(module)
-        then(module)
+        def exec_module(module: ModuleType) -> None:
+            ordinary(module)
+            if self.then.pop(spec.name, None) is not None:
+                then(module)
 
     loader.exec_module = exec_module
 
