@@ -38,7 +38,7 @@ class Step:
 
 STEPS = (
     Step(
-        "EAGLE and fast prefill, each of which vLLM knows: together they are refused, after the weights are there.",
+        "EAGLE and fast prefill: vLLM knows both, and refuses them together.",
         "vllm==0.33.0",
         "H100-80GB:8",
         f"vllm serve {_MODEL} --kv-sharing-fast-prefill --speculative-config '{_SPECULATION}'",
@@ -54,21 +54,21 @@ STEPS = (
     Step(
         "Prefill without a KV cache needs FlashAttention; but SGLang asks for something else first.",
         "sglang==0.5.23",
-        "A100-80GB",
+        "A100-80GB:1",
         f"python -m sglang.launch_server --model-path {_MODEL} --prefill-only-disable-kv-cache --attention-backend fa3",
         "NO-GO",
     ),
     Step(
         "With all that it asks for, an A100 still gets a backend that cannot do it ...",
         "sglang==0.5.23",
-        "A100-80GB",
+        "A100-80GB:1",
         f"python -m sglang.launch_server --model-path {_MODEL} {_PREFILL_ONLY}",
         "NO-GO",
     ),
     Step(
         "... and the same words are fine on an H100.",
         "sglang==0.5.23",
-        "H100-80GB",
+        "H100-80GB:1",
         f"python -m sglang.launch_server --model-path {_MODEL} {_PREFILL_ONLY}",
         "GO",
     ),
@@ -91,7 +91,7 @@ def main() -> int:
     if others:
         print(f"\n{others} of {len(STEPS)} verdicts are not as announced.")
         return 1
-    print("\nAll verdicts are as announced. The NO-GOs are what the engines themselves say, here before they cost a GPU.")
+    print("\nAll verdicts are as announced. Each NO-GO is the engine's own, here without its GPU.")
     return 0
 
 

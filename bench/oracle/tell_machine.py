@@ -19,16 +19,19 @@ import sys
 from pathlib import Path
 
 _OPTIONAL = (
-    "IPython aiter amdsmi arctic_inference bitsandbytes compressed_tensors conch cuda cutlass cv2 datasets "
-    "decord deep_ep deep_gemm deepseek_recipe depyf fastsafetensors flash_attn flash_mla flashinfer functorch "
-    "gguf granian humming instanttensor kernels librosa llvmlite lmcache mistral_common modelscope mooncake "
-    "msgpack nixl numba nvidia nvshmem nvtx opentelemetry outlines prometheus_client pynvml quack quark ray "
-    "runai_model_streamer sgl_kernel smg_grpc_servicer soundfile tensorizer tilelang timm tml_renderers "
-    "tokenspeed_mla torch torch_memory_saver torchao torchaudio torchcodec torchgen torchvision triton "
-    "triton_kernels tvm_ffi vllm._C vllm._C_stable_libtorch vllm._flashmla_C vllm._flashmla_extension_C "
-    "vllm._moe_C vllm._moe_C_stable_libtorch vllm._qutlass_C vllm._rocm_C vllm.cumem_allocator "
-    "vllm.third_party.deep_gemm vllm.third_party.flashmla vllm.third_party.pynvml "
-    "vllm.third_party.triton_kernels vllm.vllm_flash_attn xformers xgrammar"
+    "IPython aiter amdsmi anthropic arctic_inference bitsandbytes blobfile cbor2 compressed_tensors conch cuda "
+    "cutlass cv2 datasets dateutil decord deep_ep deep_gemm deepseek_recipe depyf diskcache distro easydict "
+    "einops fastapi fastsafetensors flash_attn flash_mla flashinfer functorch gguf granian humming "
+    "instanttensor interegular kernels librosa llguidance llvmlite lmcache lmformatenforcer mistral_common "
+    "modelscope mooncake msgpack msgspec multipart nixl numba nvidia nvshmem nvtx openai openai_harmony "
+    "opentelemetry outlines partial_json_parser prometheus_client py_spy pybase64 pynvml quack quark ray "
+    "runai_model_streamer scipy sentencepiece setproctitle sgl_kernel smg_grpc_servicer soundfile tensorizer "
+    "tiktoken tilelang timm tml_renderers tokenspeed_mla torch torch_memory_saver torchao torchaudio "
+    "torchcodec torchgen torchvision triton triton_kernels tvm_ffi uvicorn uvloop vllm._C "
+    "vllm._C_stable_libtorch vllm._flashmla_C vllm._flashmla_extension_C vllm._moe_C "
+    "vllm._moe_C_stable_libtorch vllm._qutlass_C vllm._rocm_C vllm.cumem_allocator vllm.third_party.deep_gemm "
+    "vllm.third_party.flashmla vllm.third_party.pynvml vllm.third_party.triton_kernels vllm.vllm_flash_attn "
+    "watchfiles xformers xgrammar xxhash zstandard"
 )
 _PROGRAMS = ("nvidia-smi", "rocminfo", "amd-smi", "nvcc", "numactl", "lscpu", "ninja", "gcc", "g++", "cmake", "git")
 _VARIABLES = ("VLLM", "SGL", "CUDA", "HF_", "TORCH", "RAY_", "OMP_", "NCCL")

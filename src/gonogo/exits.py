@@ -22,7 +22,7 @@ _STDOUT_GONE = 128 + signal.SIGPIPE
 
 
 class _Ended(BaseException):
-    """Somebody ended this process: by a signal, or by reading no further. Not an Exception, so that nothing swallows it."""
+    """Ended from outside: by a signal, or by a reader that has gone. Not an Exception, so that nothing swallows it."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -48,7 +48,11 @@ def run_to_end(run: Callable[[], int], tell: Callable[[Problem], None]) -> int:
                 if os.environ.get(_TRACEBACK):
                     traceback.print_exc()
                 what = f"{type(error).__name__}: {error}"[:500]
-                return _told(tell, OwnProblem(f"an error of gonogo's own ({what}): please report it, with the traceback that {_TRACEBACK}=1 shows"))
+                hint = f"please report it with the traceback that {_TRACEBACK}=1 shows"
+                return _told(
+                    tell,
+                    OwnProblem(f"an error of gonogo's own ({what}): {hint}"),
+                )
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except _Ended as ended:

@@ -11,14 +11,16 @@ from gonogo.check.hardware_open import choose_hardware, fit
 from gonogo.check.models_assumed import assumptions
 from gonogo.check.releases_open import ReleaseChoice, choose_releases
 from gonogo.check.result import CheckResult, LaunchResult, WorldResult
+from gonogo.check.secrets import without_secrets
 from gonogo.check.verdict import decided_by, verdict_of, worst
+from gonogo.check.words import check_environment, launches_of
 from gonogo.dryrun import DryRun, DryRuns, Memory, World
 from gonogo.engines.types import engine_named
 from gonogo.hardware.types import Hardware
-from gonogo.launches import Launch, read_command, read_line
+from gonogo.launches import Launch
 from gonogo.models.find import Models
 from gonogo.places import cache_folder
-from gonogo.problems import OwnProblem, UsageProblem
+from gonogo.problems import OwnProblem
 from gonogo.progress import Progress
 from gonogo.releases import Releases
 
@@ -64,11 +66,12 @@ class Checker:
         the network; ``allow_code`` trusts variables that bring code. Raises UsageProblem for what makes no sense and
         OwnProblem where gonogo cannot do its work.
         """
-        launches = _launches(command)
+        launches = launches_of(command)
+        check_environment(env or {})
         gpus = (gpu,) if isinstance(gpu, str) else tuple(gpu or ())
         results = []
         for launch in launches:
-            launch = replace(launch, env={**launch.env, **(env or {})})
+            launch = without_secrets(replace(launch, env={**launch.env, **(env or {})}))
             mounted = {**_mounts(launch), **(model_facts or {})}
             folder = Path(models_dir) if models_dir is not None else None
             models = Models(folder, mounted, hub=hub, cache=self._cache, progress=self._progress)
@@ -78,8 +81,8 @@ class Checker:
     def _check(
         self, launch: Launch, release: str | None, gpus: tuple[str, ...], models: Models, allow_code: bool
     ) -> LaunchResult:
-        choice = choose_releases(launch, release, self._releases)
         hardware = choose_hardware(gpus, launch.gpu_count)
+        choice = choose_releases(launch, release, self._releases)
         worlds: list[WorldResult] = []
         assumed = [*choice.assumed, *hardware.assumed, *launch.notes]
         for version in choice.versions:
@@ -139,19 +142,6 @@ class Checker:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
-
-
-def _launches(command: str | Sequence[str] | Launch | Sequence[Launch]) -> list[Launch]:
-    if isinstance(command, Launch):
-        return [command]
-    if isinstance(command, str):
-        return [read_line(command)]
-    words = list(command)
-    if words and all(isinstance(word, Launch) for word in words):
-        return [word for word in words if isinstance(word, Launch)]
-    if not all(isinstance(word, str) for word in words):
-        raise UsageProblem("a launch is a shell line, a list of words, or Launch objects, not a mixture")
-    return [read_command([word for word in words if isinstance(word, str)])]
 
 
 def _mounts(launch: Launch) -> dict[str, str | Path]:

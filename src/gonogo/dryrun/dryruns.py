@@ -60,6 +60,7 @@ class DryRuns:
         missing = [name for name, facts in request["models"].items() if facts.get("known") is False]
         missing += [path for path in words.get("paths", ()) if path.rstrip("/") not in request["models"]]
         depends = self._depends_on(child, request, words, models)
+        depends += self._depends_on_import(world, request, words)
         asked = (*request["paths"], *request["models"])
         answer = Answer(words, depends, asked, tuple(missing))
         if self._memory is not None:
@@ -98,6 +99,21 @@ class DryRuns:
         for index, other in child.ask(requests):
             if other["outcome"] == "asks" or signature(other) != signature(answer):
                 found.append(f"{flips[index]['kind']} {flips[index]['name']} at {flips[index]['path']}:{flips[index]['line']}")
+        return tuple(found)
+
+    def _depends_on_import(self, world: World, request: dict[str, Any], answer: dict[str, Any]) -> tuple[str, ...]:
+        """The same for what was decided while the engine was loaded, as far as such decisions matter at all."""
+        if fault_of(answer) is not None:
+            return ()
+        found = []
+        for row in self.that_matter_at_import(world):
+            child = self._flipped_child(world, {row["key"]: row["other"]})
+            try:
+                same = child.error is None and signature(child.ask_one(request)) == signature(answer)
+            finally:
+                child.close()
+            if not same:
+                found.append(f"{row['kind']} {row['name']} at {row['path']}:{row['line']}")
         return tuple(found)
 
     def _child_for(self, request: dict[str, Any], world: World) -> ChildProcess:

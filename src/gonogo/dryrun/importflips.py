@@ -33,7 +33,7 @@ class ImportFlips:
         self._found: dict[str, list[dict[str, Any]]] = {}
 
     def that_matter(self, world: World, decisions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Those of ``decisions`` whose other answer changes an outcome of the battery (or keeps the engine from loading)."""
+        """Those of ``decisions`` whose other answer changes an outcome of the battery."""
         flippable = [row for row in decisions if row["usual"] != row["other"]]
         digest = hashlib.sha256(json.dumps([_own_key(world), [row["key"] for row in flippable]]).encode()).hexdigest()
         if digest not in self._found:
@@ -49,7 +49,7 @@ class ImportFlips:
         return self._found[digest]
 
     def _find(self, world: World, decisions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        usual = self._battery(world, {})
+        usual, _ = self._battery(world, {})
         matter: list[dict[str, Any]] = []
         groups = [decisions] if decisions else []
         done = 0
@@ -59,7 +59,13 @@ class ImportFlips:
                 f"{world.release.engine} {world.release.version}: which of {len(decisions)} decisions at import matter "
                 f"(once per release and vendor): {done} looked at ..."
             )
-            if self._battery(world, {row["key"]: row["other"] for row in group}) == usual:
+            flipped, culprit = self._battery(world, {row["key"]: row["other"] for row in group})
+            if culprit is not None:
+                # A world in which the engine cannot even be loaded is none: in its own image it can.
+                rest = [row for row in group if row["key"] != culprit]
+                groups += [rest] if rest else []
+                done += 1
+            elif flipped == usual:
                 done += len(group)
             elif len(group) == 1:
                 matter += group
@@ -69,13 +75,14 @@ class ImportFlips:
                 groups += [group[half:], group[:half]]
         return sorted(matter, key=lambda row: str(row["key"]))
 
-    def _battery(self, world: World, forced: dict[str, Any]) -> list[Any]:
-        """What the battery's launches come to with these decisions forced."""
+    def _battery(self, world: World, forced: dict[str, Any]) -> tuple[list[Any], str | None]:
+        """What the battery's launches come to with these decisions forced; and the one that kept the engine from loading."""
         child = self._start(world, forced)
         try:
             if child.error is not None:
-                return ["not loaded"]
-            return [signature(answer) for _, answer in sorted(child.ask(battery(world)), key=lambda row: row[0])]
+                hit = child.state.get("hit") or list(forced)
+                return [], hit[-1] if hit else None
+            return [signature(answer) for _, answer in sorted(child.ask(battery(world)), key=lambda row: row[0])], None
         finally:
             if forced:
                 child.close()

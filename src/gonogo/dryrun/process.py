@@ -27,7 +27,7 @@ class ChildProcess:
         self._buffer = b""
         self._numbers = iter(range(1, 1 << 60))
         self._log = (self.folder / "child.log").open("wb")
-        world = {**world, "folder": str(self.folder)}
+        world = {**world, "folder": str(self.folder), "host_process": os.getpid()}
         quiet = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
         try:
             self._process = subprocess.Popen(

@@ -15,7 +15,7 @@ _MB = 1e6
 
 
 def list_gpus(names: Sequence[str], form: str) -> str:
-    """A line for every known GPU, or those named with the source of each fact. Raises UsageProblem for an unknown one."""
+    """A line for every known GPU; those named with the source of each fact. Raises UsageProblem for an unknown one."""
     from gonogo.hardware.catalog import find_gpu
     from gonogo.hardware.listing import gpu_rows
 

@@ -18,13 +18,13 @@ import signal
 import sys
 import time
 import traceback
-from typing import Any
+from typing import Any, NoReturn
 
-from . import devices, faketorch, faketriton, files, furniture, guards, host, hub, logs, modules, natives, network, processes
+from . import devices, faketorch, faketriton, files, furniture, guards, host, hub, logs, modules, natives, network, processes, unknown
 from .decisions import DECISIONS, HERE
 from .run import answer_launch
 
-_fork, _pipe, _kill, _waitpid = os.fork, os.pipe, os.kill, os.waitpid
+_fork, _pipe, _kill, _waitpid, _getpid, _getppid = os.fork, os.pipe, os.kill, os.waitpid, os.getpid, os.getppid
 _clock = time.monotonic
 
 
@@ -41,6 +41,8 @@ class Child:
         self.learned: list[str] = []
         self.failed: dict[str, Any] | None = None
         self.walls: list[str] = []
+        self.running: dict[int, Run] = {}
+        self.host: int = world["host_process"]
         self.real_setrlimit = resource.setrlimit
 
     def build(self) -> None:
@@ -88,7 +90,8 @@ class Child:
         for name in self.world.get("nvml", ["pynvml"]):
             described[name] = devices.describe_nvml(hardware)
         described["amdsmi"] = devices.describe_amdsmi(hardware)
-        finder = modules.FakeFinder(self.world["faked"], self.world["absent"], described)
+        finder = modules.FakeFinder(self.world["faked"], self.world["absent"], described, _known_modules())
+        unknown.FakeModule.described = frozenset(described)
         after = {
             "psutil": host.after_psutil(hardware["host"]), "httpx": hub.after_httpx(self.hub), "httpx2": hub.after_httpx(self.hub),
             "requests.adapters": hub.after_requests(self.hub), "tokenizers": natives.after_tokenizers(self.files),
@@ -120,6 +123,24 @@ class Child:
                     raise
         host.ReadNames.on = False
 
+    def end_with_host(self) -> None:
+        """Leave nothing behind when the host is killed, not even while the engine is being loaded."""
+        signal.signal(signal.SIGTERM, self._host_ended)
+        guards.end_with_parent(signal.SIGTERM)
+        self._host_ended()
+
+    def _host_ended(self, *_signal: Any) -> None:
+        # The signal comes too when the thread ends that started this process; its process may live on.
+        if _getppid() != self.host:
+            self.leave()
+
+    def leave(self) -> NoReturn:
+        """End all dry runs and this process, and take its folder away."""
+        for run in self.running.values():
+            run.finish(True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os._exit(0)
+
     def learn(self) -> None:
         """Import what earlier dry runs imported, so that later ones need not."""
         host.ReadNames.on = True
@@ -139,8 +160,14 @@ class Child:
         """What the host is told once the engine is loaded."""
         return {
             "ready": True, "walls": self.walls, "env_read": sorted(host.ReadNames.names), "modules": len(sys.modules),
-            "decisions": list(DECISIONS.rows.values()), "hit": sorted(DECISIONS.hit),
+            "decisions": list(DECISIONS.rows.values()), "hit": list(DECISIONS.hit),
         }
+
+
+def _known_modules() -> list[str]:
+    """Names of torch's own modules, as of the version that torch_modules.txt names; written by bench/make_torch_names.py."""
+    with open(os.path.join(HERE, "torch_modules.txt")) as file:
+        return [line.strip() for line in file if not line.startswith("#")]
 
 
 def _not_yet(repository: str) -> None:
@@ -158,6 +185,7 @@ class Run:
         self.text = b""
         self.deadline = _clock() + request.get("timeout", 60)
         self.pipe, write = _pipe()
+        self.parent = _getpid()
         self.pid = _fork()
         if self.pid == 0:
             _forked(child, self, write)
@@ -202,6 +230,10 @@ def _forked(child: Child, run: Run, write: int) -> None:
     """The life of a dry run; never returns."""
     try:
         os.setpgid(0, 0)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        guards.end_with_parent(signal.SIGKILL)
+        if _getppid() != run.parent:
+            os._exit(1)
         out = os.open(run.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         for descriptor, target in ((os.open(os.devnull, os.O_RDONLY), 0), (out, 1), (out, 2)):
             os.dup2(descriptor, target)
@@ -225,22 +257,21 @@ def _send(write: int, text: str) -> None:
 
 def serve(child: Child, read: int, write: int) -> None:
     """Answer requests, ``jobs`` at a time, until the host closes its end."""
-    running: dict[int, Run] = {}
+    running = child.running
     waiting: list[dict[str, Any]] = []
-    buffer, more, jobs, served = b"", True, child.world.get("jobs", 1), 0
-    while more or running or waiting:
+    buffer, jobs, served = b"", child.world.get("jobs", 1), 0
+    while True:
         while waiting and len(running) < jobs:
             if served and not running and child.learned:
                 child.learn()
             run = Run(child, waiting.pop(0))
             served += 1
             running[run.pipe] = run
-        ready, _, _ = select.select([*running, *([read] if more else [])], [], [], 0.5 if running else None)
+        ready, _, _ = select.select([*running, read], [], [], 0.5 if running else None)
         if read in ready:
             piece = os.read(read, 1 << 20)
             if not piece:
-                more = False
-                break
+                return
             buffer += piece
             *lines, buffer = buffer.split(b"\n")
             waiting += [json.loads(line) for line in lines if line.strip()]
@@ -252,8 +283,6 @@ def serve(child: Child, read: int, write: int) -> None:
                 answer = run.finish(late)
                 child.learned += answer.pop("new_modules", [])
                 _write_line(write, answer)
-    for run in running.values():
-        run.finish(True)
 
 
 def _write_line(write: int, value: dict[str, Any]) -> None:
@@ -285,6 +314,7 @@ def main() -> None:
             sys.exit(0)
         body += piece
     child = Child(json.loads(body))
+    child.end_with_host()
     gc.disable()
     try:
         child.build()
@@ -294,14 +324,17 @@ def main() -> None:
 
         told = describe(error, [])
         told["traceback"] = traceback.format_exc()[-6000:]
-        _write_line(write, {"ready": False, "error": _plain_frames(told), "decisions": list(DECISIONS.rows.values()), "hit": sorted(DECISIONS.hit)})
+        _write_line(write, {"ready": False, "error": _plain_frames(told), "decisions": list(DECISIONS.rows.values()), "hit": list(DECISIONS.hit)})
         os._exit(1)
     gc.enable()
     gc.collect()
     gc.freeze()
     _write_line(write, child.state())
-    serve(child, read, write)
-    os._exit(0)
+    try:
+        serve(child, read, write)
+    except BrokenPipeError:  # nobody reads the answers any more
+        pass
+    child.leave()
 
 
 def _plain_frames(told: dict[str, Any]) -> dict[str, Any]:

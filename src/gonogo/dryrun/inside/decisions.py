@@ -8,6 +8,7 @@ depends on it. Kinds: ``truth``, ``compare``, ``in``, ``len``, ``iterate``, ``in
 from __future__ import annotations
 
 import dis
+import itertools
 import os
 import sys
 from types import CodeType, FrameType
@@ -27,7 +28,7 @@ class Decisions:
     def __init__(self) -> None:
         self.rows: dict[str, dict[str, Any]] = {}
         self.forced: dict[str, Any] = {}
-        self.hit: set[str] = set()
+        self.hit: dict[str, None] = {}
         self.phase = "import"
         self.roots: list[str] = []
 
@@ -38,7 +39,7 @@ class Decisions:
         path, line, function = self._site()
         key = f"{kind} {name} @{path}:{line}"
         if key in self.forced:
-            self.hit.add(key)
+            self.hit[key] = None
             return self.forced[key]
         row = self.rows.get(key)
         if row is None:
@@ -117,7 +118,7 @@ def survives_absence(frame: FrameType | None) -> bool:
     if frame is None:
         return False
     code, at = frame.f_code, frame.f_lasti
-    if _instruction(code, at) not in _PLAIN_ACCESS | {"IMPORT_NAME"}:
+    if _instruction(code, at) not in _PLAIN_ACCESS | {"IMPORT_NAME"} and not _is_bare_getattr(code, at):
         return True
     return _in_try(code, at)
 
@@ -125,6 +126,24 @@ def survives_absence(frame: FrameType | None) -> bool:
 def probed(frame: FrameType | None) -> bool:
     """Was it asked for by a call (``hasattr``, ``getattr`` with a default), not by plain access?"""
     return frame is not None and _instruction(frame.f_code, frame.f_lasti) not in _PLAIN_ACCESS | {"IMPORT_NAME"}
+
+
+def _is_bare_getattr(code: CodeType, at: int) -> bool:
+    """Is the call at this instruction ``getattr(x, name)`` without a default? It breaks like plain access does."""
+    import ast
+    import linecache
+
+    try:
+        first, last, start, end = next(itertools.islice(code.co_positions(), at // 2, None))
+        if first is None or last is None or start is None or end is None:
+            return False
+        lines = [linecache.getline(code.co_filename, number) for number in range(first, last + 1)]
+        lines[-1] = lines[-1].encode()[:end].decode(errors="replace")
+        lines[0] = lines[0].encode()[start:].decode(errors="replace")
+        call = ast.parse("".join(lines).strip(), mode="eval").body
+    except (SyntaxError, ValueError, StopIteration):
+        return False
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "getattr" and len(call.args) == 2
 
 
 def _instruction(code: CodeType, at: int) -> str:

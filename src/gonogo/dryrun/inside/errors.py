@@ -94,6 +94,8 @@ def _text(error: BaseException) -> str:
 
 def fault_of(error: BaseException) -> str | None:
     """Why this exception may come from gonogo's own stand-ins and not from the engine; None: no sign of that."""
+    if getattr(error, "_gonogo_real", False):
+        return None
     frames = frames_of(error)
     if frames and frames[-1][0].startswith(HERE):
         return f"raised by a stand-in ({frames[-1][2]})"

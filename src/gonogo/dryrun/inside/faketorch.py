@@ -13,7 +13,7 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from .unknown import Unknown, UnknownBase
+from .unknown import Unknown, UnknownBase, as_the_real_one, described_attribute
 
 #: name: (bytes, floating, signed, complex)
 _DTYPES = {
@@ -88,9 +88,9 @@ class device:
         kind, colon, number = str(type).partition(":")
         if kind not in _DEVICE_TYPES:
             expected = ", ".join(_DEVICE_TYPES)
-            raise RuntimeError(f"Expected one of {expected} device type at start of device string: {kind}")
+            raise as_the_real_one(RuntimeError(f"Expected one of {expected} device type at start of device string: {kind}"))
         if colon and not number.isdigit():
-            raise RuntimeError(f"Invalid device string: '{type}'")
+            raise as_the_real_one(RuntimeError(f"Invalid device string: '{type}'"))
         self.type, self.index = kind, int(number) if colon else index
 
     def __repr__(self) -> str:
@@ -121,7 +121,8 @@ class finfo:
     def __init__(self, kind: dtype | None = None) -> None:
         kind = kind or dtype.named["float32"]
         if not kind.is_floating_point:
-            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{kind!r}'")
+            told = f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{kind!r}'"
+            raise as_the_real_one(TypeError(told))
         biggest, tiny, eps, resolution = _FLOATS[kind._name]
         self.bits, self.max, self.min, self.eps, self.tiny = kind.itemsize * 8, biggest, -biggest, eps, tiny
         self.smallest_normal, self.resolution, self.dtype = tiny, resolution, kind._name
@@ -215,7 +216,10 @@ class _Wrapper:
         return False
 
 
-def _custom_op(_name: Any = None, function: Any = None, **_kwargs: Any) -> Any:
+def _custom_op(name: Any = None, function: Any = None, **_kwargs: Any) -> Any:
+    if isinstance(name, str):
+        _DEFINED.add(name)
+
     def wrap(function: Any) -> Any:
         return _CustomOp(function)
 
@@ -242,15 +246,49 @@ class _CustomOp:
     register_autograd = register_vmap = register_torch_dispatch = register_kernel
 
 
+#: Operators that Python code has registered: "namespace::name" and "namespace::name.overload".
+_DEFINED: set[str] = set()
+
+
+class Operators:
+    """torch.ops: every namespace exists; of operators those that Python registered, the compiled ones are not known."""
+
+    def __getattr__(self, namespace: str) -> Any:
+        if namespace.startswith("__"):
+            raise AttributeError(namespace)
+        made = _Namespace(namespace)
+        self.__dict__[namespace] = made
+        return made
+
+
+class _Namespace:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, operator: str) -> Any:
+        if operator.startswith("__"):
+            raise AttributeError(operator)
+        if f"{self._name}::{operator}" in _DEFINED:
+            made = Unknown(f"torch.ops.{self._name}.{operator}")
+            for each in list(_DEFINED):
+                if each.startswith(f"{self._name}::{operator}."):
+                    setattr(made, each.rpartition(".")[2], Unknown(f"torch.ops.{each}"))
+            made.default = Unknown(f"torch.ops.{self._name}.{operator}.default")
+            return made
+        return described_attribute(self, operator, f"torch.ops.{self._name}")
+
+
 class Library:
-    """torch.library.Library: remembers nothing."""
+    """torch.library.Library: remembers which operators are defined."""
 
     def __init__(self, ns: Any = None, kind: Any = None, dispatch_key: Any = "") -> None:
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
         self.m = None
 
     def define(self, schema: str, *_args: Any, **_kwargs: Any) -> str:
-        return schema.split("(")[0]
+        name = schema.split("(")[0]
+        _DEFINED.update((f"{self.ns}::{name}", f"{self.ns}::{name.partition('.')[0]}"))
+        return name
 
     def impl(self, *_args: Any, **_kwargs: Any) -> None:
         return None
@@ -326,7 +364,7 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
 
     def need_gpu() -> None:
         if not some:
-            raise RuntimeError("Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver from http://www.nvidia.com/Download/index.aspx")
+            raise as_the_real_one(AssertionError("Torch not compiled with CUDA enabled"))
 
     def properties(*_args: Any) -> Any:
         need_gpu()
@@ -366,9 +404,11 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         m.get_device_module = lambda *_a: importlib.import_module("torch.cuda" if some else "torch.cpu")
         m.__path__ = []
         m._gonogo_missing = {"npu", "hpu", "musa", "sdaa", "mlu", "tpu", "xla", "gcu", "mthreads", "supa", "txda", "backend_fallback"}
-        for part in ("nn", "cuda", "version", "library", "distributed", "ops", "accelerator", "cpu", "backends", "utils", "jit",
+        for part in ("nn", "cuda", "version", "library", "distributed", "accelerator", "cpu", "backends", "utils", "jit",
                      "xpu", "mps", "_C", "types", "fx", "autograd", "hub", "compiler", "multiprocessing", "profiler", "mtia"):
             setattr(m, part, importlib.import_module(f"torch.{part}"))
+
+        m.ops = Operators()
 
     def fill_version(m: Any) -> None:
         m.__version__, m.debug, m.git_version = label, False, "0" * 40
@@ -456,7 +496,7 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         "torch.library": fill_library, "torch.compiler": attributes(is_compiling=lambda: False, is_dynamo_compiling=lambda: False, disable=decorator, allow_in_graph=decorator, assume_constant_result=decorator),
         "torch.jit": attributes(is_scripting=lambda: False, is_tracing=lambda: False, script=decorator, ignore=decorator, unused=decorator, export=decorator),
         "torch.autograd": attributes(), "torch.nn.functional": attributes(), "torch.nn.init": attributes(), "torch.nn.utils": attributes(), "torch.nn.attention": attributes(),
-        "torch.ops": attributes(), "torch.utils": attributes(), "torch._C": attributes(), "torch.types": attributes(), "torch.fx": attributes(), "torch.hub": attributes(),
+        "torch.utils": attributes(), "torch._C": attributes(), "torch.types": attributes(), "torch.fx": attributes(), "torch.hub": attributes(),
         "torch._inductor.config": attributes(deterministic=os.environ.get("TORCHINDUCTOR_DETERMINISTIC") == "1"),
         "torch.multiprocessing": attributes(), "torch.profiler": attributes(),
         "torch.utils.cpp_extension": attributes(CUDA_HOME="/usr/local/cuda" if nvidia else None, ROCM_HOME="/opt/rocm" if amd else None),

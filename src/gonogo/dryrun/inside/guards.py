@@ -15,7 +15,7 @@ import sys
 from typing import Any
 
 _CLONE_NEWUSER, _CLONE_NEWNET, _CLONE_NEWIPC = 0x10000000, 0x40000000, 0x08000000
-_PR_SET_NO_NEW_PRIVS, _PR_SET_PDEATHSIG, _SIGKILL = 38, 1, 9
+_PR_SET_NO_NEW_PRIVS, _PR_SET_PDEATHSIG = 38, 1
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 #: Landlock's rights to change files, by the version of its interface that brought them (linux/landlock.h).
 _WRITES = (1 << 1) | sum(1 << n for n in range(4, 13))
@@ -61,13 +61,18 @@ def watch(roots: list[str]) -> None:
     sys.addaudithook(_audit)
 
 
+def end_with_parent(number: int) -> None:
+    """Let the system send this process the signal ``number`` when its parent ends (Linux). A fork asks for itself anew."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+
+
 def go_alone() -> list[str]:
     """Leave the network and the privileges of the user, where the system allows; says which walls stand."""
     if not sys.platform.startswith("linux"):
         return []
     walls = []
     libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0)
     uid, gid = os.getuid(), os.getgid()
     if libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET | _CLONE_NEWIPC) == 0:
         walls.append("namespaces")

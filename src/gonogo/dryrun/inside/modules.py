@@ -21,10 +21,14 @@ Describe = Callable[[ModuleType], None]
 class FakeFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds stand-ins for packages that are pretended to be installed, and hides those that are pretended not to be."""
 
-    def __init__(self, faked: dict[str, str], absent: Iterable[str], described: dict[str, Describe]) -> None:
+    def __init__(
+        self, faked: dict[str, str], absent: Iterable[str], described: dict[str, Describe], known: Iterable[str] = ()
+    ) -> None:
+        """``faked``: name → version; ``described`` fills modules; ``known`` are names of modules that surely exist."""
         self.faked = faked
         self.absent = set(absent)
         self.described = described
+        self.known = frozenset(known)
         self.missing: dict[str, str] = {}
 
     def find_spec(
@@ -38,7 +42,7 @@ class FakeFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if name != top and name not in self.described:
             if self._has_no(name):
                 return None
-            if survives_absence(asking_frame()) and not DECISIONS.take("import", name, True, False):
+            if name not in self.known and survives_absence(asking_frame()) and not DECISIONS.take("import", name, True, False):
                 self.absent.add(name)
                 return None
         spec = importlib.machinery.ModuleSpec(name, self, origin=f"{SITE}/{name.replace('.', '/')}/__init__.py", is_package=True)
@@ -121,7 +125,7 @@ class AfterImport(importlib.abc.MetaPathFinder):
             if self.then.pop(spec.name, None) is not None:
                 then(module)
 
-    loader.exec_module = exec_module
+        loader.exec_module = exec_module
 
 
 def _under(name: str, tops: set[str]) -> bool:

@@ -41,7 +41,7 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
     warnings, said = logs.listen_to_log(child.package), logs.listen_to_parser()
     DECISIONS.phase = "run"
     DECISIONS.forced = {**DECISIONS.forced, **(request.get("forced") or {})}
-    DECISIONS.hit = set()
+    DECISIONS.hit = {}
     known = set(DECISIONS.rows)
     child.adapter.prepare(progress)
     host.hold_the_clock()
@@ -71,7 +71,7 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
         stage=progress.stage, done=progress.done, warnings=[child.files.clean(row) for row in answer.get("warnings", warnings)],
         cpu_seconds=round(time.process_time() - started, 4),
         decisions=[row for key, row in DECISIONS.rows.items() if key not in known or row["phase"] == "run"],
-        hit=sorted(DECISIONS.hit), wanted=child.hub.wanted, code=sorted(child.hub.code),
+        hit=list(DECISIONS.hit), wanted=child.hub.wanted, code=sorted(child.hub.code),
         paths=[path for path, there in child.files.asked.items() if not there],
         commands=World.unknown, swallowed=logs.SWALLOWED,
         foreign=[child.files.clean(file) for file in guards.GUARD.foreign], denied=guards.GUARD.denied,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import types
 import typing
@@ -31,7 +32,7 @@ class UnknownClass(type(typing.Protocol)):  # type: ignore[misc]
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__") or name.startswith("_abc") or name in ("_is_protocol", "_fields"):
             raise AttributeError(name)
-        return _attribute(cls, name, f"{cls.__module__}.{cls.__qualname__}")
+        return described_attribute(cls, name, f"{cls.__module__}.{cls.__qualname__}")
 
     def __getitem__(cls, _key: Any) -> Any:
         return cls
@@ -67,7 +68,7 @@ class UnknownBase(metaclass=UnknownClass):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return _attribute(self, name, f"{type(self).__module__}.{type(self).__qualname__}()")
+        return described_attribute(self, name, f"{type(self).__module__}.{type(self).__qualname__}()")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _is_decorated(args, kwargs):
@@ -98,7 +99,7 @@ class Unknown:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        return _attribute(self, name, self._gonogo_name)
+        return described_attribute(self, name, self._gonogo_name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -197,7 +198,7 @@ def unknown(qualified: str) -> Any:
     return Unknown(qualified)
 
 
-def _attribute(owner: Any, name: str, owner_name: str) -> Any:
+def described_attribute(owner: Any, name: str, owner_name: str) -> Any:
     """An attribute that nobody described: there by default; its absence is a decision where code would survive it."""
     frame = asking_frame()
     if survives_absence(frame):
@@ -205,15 +206,17 @@ def _attribute(owner: Any, name: str, owner_name: str) -> Any:
         if not DECISIONS.take(kind, f"{owner_name}.{name}", True, False):
             raise AttributeError(f"{owner_name!r} has no attribute {name!r}")
     value = unknown(f"{owner_name}.{name}")
-    if isinstance(owner, Unknown):
-        object.__setattr__(owner, name, value)
-    elif isinstance(owner, type):
+    if isinstance(owner, type):
         type.__setattr__(owner, name, value)
+    else:
+        object.__setattr__(owner, name, value)
     return value
 
 
 class FakeModule(types.ModuleType):
     """A stand-in module: what is described is real, names listed as missing are missing, all else is unknown."""
+
+    described: typing.ClassVar[frozenset[str]] = frozenset()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -224,6 +227,8 @@ class FakeModule(types.ModuleType):
         full = f"{self.__name__}.{name}"
         if full in sys.modules:
             return sys.modules[full]
+        if full in FakeModule.described:
+            return importlib.import_module(full)
         frame = asking_frame()
         if survives_absence(frame):
             kind = "hasattr" if probed(frame) else "attribute"
@@ -237,3 +242,9 @@ class FakeModule(types.ModuleType):
 def is_unknown(value: Any) -> bool:
     """Is this a fake of any sort: an unknown value or class, an instance of one, a stand-in module?"""
     return isinstance(value, (Unknown, UnknownClass, FakeModule)) or isinstance(type(value), UnknownClass)
+
+
+def as_the_real_one(error: BaseException) -> BaseException:
+    """Mark an exception that a stand-in raises just where the real library raises it too: the library's, not our fault."""
+    error.__dict__["_gonogo_real"] = True
+    return error
