@@ -28,6 +28,7 @@ _SKIPPED = re.compile(
     r"|worker-extension|scheduler-cls|executor-class|processor-cls|connector-mod|custom-weight|daemon|checksum|nsight"
     r"|debug-tensor|crash-dump|hooks|model-impl|io-processor|import|package|log-config|snapshot|sidecar|model-loader$"
 )
+_VARIABLE = re.compile(r"(VLLM|SGLANG|SGL)_[A-Z0-9_]+")
 _OBJECT = re.compile("model_config|parallel_config")  # what the engine puts there itself
 _NO_SUCH = "nosuch"
 # Objects that get far enough for other conditions to be asked; fields that a guard asks about are laid over them.
@@ -125,6 +126,8 @@ class Drawer:
                 for inner, inner_row in row.get("fields", {}).items() if not _OBJECT.search(field) else ():
                     self._fields.setdefault(inner, []).append((flag.name, f"{field}.{inner}", inner_row))
         self._guards = found
+        asked = {name for guard in found for name in (*guard.near.names, *guard.far.names)}
+        self._variables = sorted(name for name in asked if _VARIABLE.fullmatch(name))
         self._reached: set[tuple[str, int]] = set()
         self._tries: Counter[tuple[str, int]] = Counter()
         self._useful: list[Launch] = []
@@ -150,6 +153,8 @@ class Drawer:
         left = [one for one in self._guards if not self._is_reached(one)]
         guard = self._choose(rng, left) if left and rng.random() < 0.85 else None
         model, words, env = self._start(rng, guard)
+        if self._variables and rng.random() < 0.1:
+            env[rng.choice(self._variables)] = rng.choice(["0", "1", "1", "8", _NO_SUCH])
         if guard is None:
             for flag in rng.sample(self._flags, rng.choice([1, 2, 2, 3, 4])):
                 self._put(rng, words, flag, set())
@@ -232,7 +237,7 @@ class Drawer:
                 plain = [one for one in self._fields[name] if "." not in one[1]]
                 if plain and rng.random() < share / 2:
                     self._lay(rng, words, *rng.choice(plain), values)
-            elif re.fullmatch(r"(VLLM|SGLANG|SGL)_[A-Z0-9_]+", name):
+            elif _VARIABLE.fullmatch(name):
                 if rng.random() < share / 3:
                     env[name] = str(rng.choice([*values, 0, 1]))
             elif values and name.islower() and len(name) > 3 and rng.random() < share / 3:

@@ -99,7 +99,7 @@ def main() -> None:
         drawn = []
         for number in range(count, count + chosen.round):
             name = f"{chosen.engine}-{chosen.seed}-{number}"
-            launch = drawer.draw(random.Random(name), name)
+            launch = drawer.draw(random.Random(name), f"hunt-{name}")
             drawn.append(launch if chosen.with_env else {**launch, "env": {}})
         by_id = {launch["id"]: launch for launch in drawn}
         with chosen.out.open("a") as out:

@@ -31,6 +31,7 @@ class _Ended(BaseException):
 
 def run_to_end(run: Callable[[], int], tell: Callable[[Problem], None]) -> int:
     """The exit code of a command that ``run`` runs. ``tell`` says what kept it from its result."""
+    _fill_standard_streams()
     for stream in (sys.stdout, sys.stderr):
         # In a locale without UTF-8, and for arguments that are no text, an escape is better than a failure.
         if stream is not None and hasattr(stream, "reconfigure"):
@@ -70,6 +71,15 @@ def say_aside(text: str) -> None:
     """Write one line to stderr, for people."""
     with suppress(OwnProblem):
         _write(sys.stderr, text + "\n", "to stderr")
+
+
+def _fill_standard_streams() -> None:
+    """Open nothing in the place of a standard stream that is closed, or the next file opened would be taken for it."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
 
 
 def _told(tell: Callable[[Problem], None], problem: Problem) -> int:

@@ -44,7 +44,7 @@ class DryRuns:
 
     def answer(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> Answer:
         """The child's own words on the launch, and what they depend on that cannot be known."""
-        request = request_for(launch, models)
+        request = {**request_for(launch, models), "count": world.hardware.count}
         variables = code_variables(launch)
         if variables and not allow_code:
             reason = f"the launch sets {', '.join(variables)}, which can bring code of its own into the engine"
@@ -126,12 +126,19 @@ class DryRuns:
         return self._child(world, early) if early else plain
 
     def _child(self, world: World, early: dict[str, str]) -> ChildProcess:
+        """A loaded child, kept for the next. One serves every count of GPUs, unless the engine asked for it on loading."""
+        any_count = self._started(world, early, count=False)
+        if any_count.error is None and any_count.state["count_asked"]:
+            return self._started(world, early, count=True)
+        return any_count
+
+    def _started(self, world: World, early: dict[str, str], count: bool) -> ChildProcess:
         description = {**world.description(), "jobs": self._jobs}
         description["env"] = {**description["env"], **early}
-        key = hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
+        key = hashlib.sha256(json.dumps(_without_count(description, count), sort_keys=True).encode()).hexdigest()
         child = self._children.pop(key, None)
         if child is None:
-            self._progress.say(f"loading {world.release.engine} {world.release.version} on {world.hardware.label} ...")
+            self._progress.say(f"loading {world.release.engine} {world.release.version} on {world.hardware.gpu.name} ...")
             while len(self._children) >= _MOST_CHILDREN:
                 self._children.pop(next(iter(self._children))).close()
             child = ChildProcess(Path(world.release.python), description)
@@ -163,6 +170,13 @@ class DryRuns:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+
+def _without_count(description: dict[str, Any], count: bool) -> dict[str, Any]:
+    if count:
+        return description
+    hardware = {name: value for name, value in description["hardware"].items() if name not in ("count", "nodes")}
+    return {**description, "hardware": hardware}
 
 
 def _failed_load(child: ChildProcess) -> dict[str, Any]:

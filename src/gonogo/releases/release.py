@@ -51,7 +51,11 @@ class Release:
 
 @dataclass(frozen=True)
 class CachedRelease:
-    """A release in the cache. ``size`` is in bytes on disk; ``own`` is the part that no other release shares."""
+    """A release in the cache.
+
+    ``size`` is in bytes on disk; ``own`` is the part that no other release shares. ``has_packages`` is False where only
+    its source is there, as after a fetch that was broken off.
+    """
 
     engine: str
     version: str
@@ -59,6 +63,7 @@ class CachedRelease:
     size: int
     own: int
     path: Path
+    has_packages: bool = True
 
 
 class Releases:
@@ -121,7 +126,8 @@ class Releases:
             others = [each for name, number, _, each in found if (name, number) != (engine, version)]
             own = sum(size for file, size in files.items() if not any(file in other for other in others))
             date, path = datetime.fromisoformat(record["date"]), self._store.release(engine, version)
-            answer.append(CachedRelease(engine, version, date, sum(files.values()), own, path))
+            has_packages = bool(_environments_of(path))
+            answer.append(CachedRelease(engine, version, date, sum(files.values()), own, path, has_packages))
         return answer
 
     def get(self, engine: str, version: str) -> Release:

@@ -43,9 +43,10 @@ def list_cached(releases: Releases, form: str) -> str:
         return _document("gonogo.releases/1", cached=[_cached(row) for row in rows])
     lines = []
     for row in rows:
-        shared = f"  ({row.own / _MB:.0f} MB shared with no other)" if row.own < row.size else ""
+        note = f"  ({row.own / _MB:.0f} MB shared with no other)" if row.own < row.size else ""
+        note = note if row.has_packages else "  (its packages are still to be fetched)"
         name = f"{row.engine} {row.version}"
-        lines.append(f"{name:20} {row.date:%Y-%m-%d}  {row.size / _MB:5.0f} MB{shared}")
+        lines.append(f"{name:20} {row.date:%Y-%m-%d}  {row.size / _MB:5.0f} MB{note}")
     return _text(lines or ["no release in the cache: fetch one with gonogo releases fetch ENGINE==VERSION"])
 
 
@@ -86,6 +87,7 @@ def _cached(row: CachedRelease) -> dict[str, Any]:
         "date": row.date.isoformat(),
         "bytes": row.size,
         "own_bytes": row.own,
+        "has_packages": row.has_packages,
     }
 
 

@@ -43,7 +43,7 @@ class TerminalReport:
         NO_COLOR and a dumb terminal turn colour off; ``always`` and ``never`` stand above all that.
         """
         stream = sys.stdout if stream is None else stream
-        on_terminal = stream.isatty()
+        on_terminal = stream is not None and stream.isatty()  # None: closed by whoever started us
         wanted = on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         width = max(shutil.get_terminal_size().columns, _NARROWEST) if on_terminal else _PIPED_WIDTH
         return cls(width, wanted if colour == "auto" else colour == "always")

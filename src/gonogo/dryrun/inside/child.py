@@ -20,7 +20,7 @@ import time
 import traceback
 from typing import Any, NoReturn
 
-from . import devices, faketorch, faketriton, files, furniture, guards, host, hub, logs, modules, natives, network, processes, unknown
+from . import chance, devices, faketorch, faketriton, files, furniture, gpucount, guards, host, hub, logs, modules, natives, network, processes, unknown
 from .decisions import DECISIONS, HERE
 from .run import answer_launch
 
@@ -43,26 +43,31 @@ class Child:
         self.walls: list[str] = []
         self.running: dict[int, Run] = {}
         self.host: int = world["host_process"]
-        self.real_setrlimit = resource.setrlimit
+        self.real_limits = resource.setrlimit, resource.getrlimit
 
     def build(self) -> None:
         """Put the world in place of the machine; nothing of the engine has run yet."""
         world, hardware = self.world, self.world["hardware"]
+        gpucount.GPUCount.value = hardware["count"]
         tools = devices.tools(hardware)
         furniture.furnish(self.shared, hardware, [*tools, *world.get("tools", [])])
         furniture.make_own(self.boot, None)
         facts = os.path.join(self.folder, "site")
         furniture.install_distributions(facts, world["distributions"], self._entry_points())
-        stdlib = [os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(os.__file__)) + "/lib-dynload"]
+        stdlib = [os.path.abspath(entry) for entry in sys.path]
         code = [self.root, world["environment"], facts, HERE.rstrip("/"), os.path.dirname(world["adapter"])]
-        real = [self.folder, *code, *stdlib, sys.prefix, sys.base_prefix, *world.get("facts_folders", [])]
-        guards.watch([*code, *stdlib])
+        # The packages of the machine's Python stand inside its standard library, and are none of the world's.
+        hidden = [f"{entry}/{name}-packages" for entry in stdlib for name in ("site", "dist")]
+        hidden = [folder for folder in hidden if not any(files.below(each, [folder]) for each in code)]
+        guards.watch([*code, *stdlib], hidden)
         self.walls = guards.go_alone()
-        self.files = files.Files(self.shared, self.boot, real)
+        self.code = [*code, *stdlib]
+        self.files = files.Files(self.shared, self.boot, [self.folder, *self.code], hidden, hardware["host"]["shm_bytes"])
         sys.path[:] = [facts, self.root, *sys.path, world["environment"]]
         sys.dont_write_bytecode = False
         host.install(hardware["host"])
         host.locale_and_encoding()
+        chance.install()
         network.install(hardware["host"])
         processes.install(tools)
         self.hub = hub.Hub(_not_yet)
@@ -109,6 +114,7 @@ class Child:
         """Import the engine's start-up code. What goes wrong here is every launch's outcome."""
         root = self.root.rstrip("/") + "/"
         logs.remember_arguments(lambda file: file.startswith(root))
+        guards.GUARD.on = True
         spec = importlib.util.spec_from_file_location("gonogo_engine", self.world["adapter"])
         assert spec is not None
         assert spec.loader is not None
@@ -160,7 +166,7 @@ class Child:
         """What the host is told once the engine is loaded."""
         return {
             "ready": True, "walls": self.walls, "env_read": sorted(host.ReadNames.names), "modules": len(sys.modules),
-            "decisions": list(DECISIONS.rows.values()), "hit": list(DECISIONS.hit),
+            "decisions": list(DECISIONS.rows.values()), "hit": list(DECISIONS.hit), "count_asked": gpucount.GPUCount.asked,
         }
 
 

@@ -6,6 +6,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from .gpucount import gpu_count
 from .unknown import FakeModule
 
 Describe = Callable[[Any], None]
@@ -13,7 +14,7 @@ Describe = Callable[[Any], None]
 
 def describe_nvml(hardware: dict[str, Any]) -> Describe:
     """pynvml, under whatever name an engine ships it. Without an NVIDIA driver nvmlInit fails, as it really does."""
-    gpu, count = hardware["gpu"], hardware["count"]
+    gpu = hardware["gpu"]
     there = gpu["vendor"] == "nvidia"
     memory = gpu["memory_mib"] << 20
 
@@ -27,7 +28,7 @@ def describe_nvml(hardware: dict[str, Any]) -> Describe:
 
         def handle(index: Any) -> int:
             init()
-            if not 0 <= int(index) < count:
+            if int(index) != 0 and not 0 <= int(index) < gpu_count():
                 raise NVMLError("Invalid Argument")
             return int(index)
 
@@ -44,7 +45,7 @@ def describe_nvml(hardware: dict[str, Any]) -> Describe:
         m.nvmlInit = m.nvmlInit_v2 = init
         m.nvmlInitWithFlags = init
         m.nvmlShutdown = lambda: None
-        m.nvmlDeviceGetCount = m.nvmlDeviceGetCount_v2 = lambda: (init(), count)[1]
+        m.nvmlDeviceGetCount = m.nvmlDeviceGetCount_v2 = lambda: (init(), gpu_count())[1]
         m.nvmlDeviceGetHandleByIndex = m.nvmlDeviceGetHandleByIndex_v2 = handle
         m.nvmlDeviceGetHandleByUUID = lambda uuid: 0
         m.nvmlDeviceGetCudaComputeCapability = lambda h: tuple(gpu["capability"])
@@ -52,7 +53,7 @@ def describe_nvml(hardware: dict[str, Any]) -> Describe:
         m.nvmlDeviceGetUUID = lambda h: f"GPU-00000000-0000-0000-0000-{h:012d}"
         m.nvmlDeviceGetMemoryInfo = memory_info
         m.nvmlDeviceGetP2PStatus = lambda *_a: 0 if gpu["nvlink"] else 1
-        m.nvmlDeviceGetNumaNodeId = lambda h: h * hardware["host"]["numa_nodes"] // max(count, 1)
+        m.nvmlDeviceGetNumaNodeId = lambda h: h * hardware["host"]["numa_nodes"] // max(gpu_count(), 1)
         m.nvmlDeviceGetPciInfo = lambda h: types.SimpleNamespace(busId=f"0000:{h + 1:02X}:00.0")
         m.nvmlSystemGetDriverVersion = lambda: "580.95.05"
         m.nvmlSystemGetCudaDriverVersion = lambda: 13000
@@ -62,14 +63,14 @@ def describe_nvml(hardware: dict[str, Any]) -> Describe:
 
 def describe_amdsmi(hardware: dict[str, Any]) -> Describe:
     """amdsmi."""
-    gpu, count = hardware["gpu"], hardware["count"]
+    gpu = hardware["gpu"]
 
     def fill(m: Any) -> None:
         for name in ("AmdSmiException", "AmdSmiLibraryException", "AmdSmiParameterException"):
             setattr(m, name, type(name, (Exception,), {}))
         m.AmdSmiMemoryType = types.SimpleNamespace(VRAM=0, VIS_VRAM=1, GTT=2)
         m.amdsmi_init = m.amdsmi_shut_down = lambda *_a: None
-        m.amdsmi_get_processor_handles = lambda: list(range(count))
+        m.amdsmi_get_processor_handles = lambda: list(range(gpu_count()))
         m.amdsmi_get_gpu_asic_info = lambda h: {
             "market_name": gpu["device_name"], "target_graphics_version": gpu["gfx"], "num_compute_units": gpu["sm_count"],
             "device_id": gpu.get("pci_device_id") or "0x74a1", "vendor_id": "0x1002", "asic_serial": f"0x{h:016X}",
@@ -101,7 +102,7 @@ def tools(hardware: dict[str, Any]) -> dict[str, Callable[[list[str]], str | Non
 
 
 def _nvidia_smi(hardware: dict[str, Any], words: list[str]) -> str | None:
-    gpu, count = hardware["gpu"], hardware["count"]
+    gpu = hardware["gpu"]
     query = next((word.partition("=")[2] for word in words if word.startswith("--query-gpu=")), None)
     plain = any("nounits" in word for word in words)
     memory = f"{gpu['memory_mib']}{'' if plain else ' MiB'}" if gpu.get("nvml_memory", True) else "[N/A]"
@@ -110,7 +111,7 @@ def _nvidia_smi(hardware: dict[str, Any], words: list[str]) -> str | None:
         "memory.free": memory,
         "memory.used": f"0{'' if plain else ' MiB'}",
         "name": gpu["device_name"], "gpu_name": gpu["device_name"],
-        "compute_cap": ".".join(map(str, gpu["capability"])), "driver_version": "580.95.05", "count": str(count),
+        "compute_cap": ".".join(map(str, gpu["capability"])), "driver_version": "580.95.05", "count": str(gpu_count()),
     }
     if query is None:
         return None
@@ -118,7 +119,7 @@ def _nvidia_smi(hardware: dict[str, Any], words: list[str]) -> str | None:
     if not all(field.strip() in known for field in fields):
         return None
     head = "" if any("noheader" in word for word in words) else ", ".join(fields) + "\n"
-    return head + (", ".join(known[field.strip()] for field in fields) + "\n") * count
+    return head + (", ".join(known[field.strip()] for field in fields) + "\n") * gpu_count()
 
 
 def _rocminfo(hardware: dict[str, Any]) -> str:
@@ -129,7 +130,7 @@ def _rocminfo(hardware: dict[str, Any]) -> str:
         "  Device Type:             GPU\n  Pool Info:\n    Pool 1\n      Segment:                 GLOBAL; FLAGS: COARSE GRAINED\n"
         "      Size:                    {size}(0x{size:x}) KB\n"
     )
-    return "".join(agent.format(number=n + 1, gfx=gpu["gfx"], name=gpu["device_name"], size=size) for n in range(hardware["count"]))
+    return "".join(agent.format(number=n + 1, gfx=gpu["gfx"], name=gpu["device_name"], size=size) for n in range(gpu_count()))
 
 
 def _lscpu(host: dict[str, Any], words: list[str]) -> str | None:

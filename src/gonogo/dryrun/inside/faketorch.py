@@ -13,6 +13,7 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+from .gpucount import any_gpu, gpu_count
 from .unknown import Unknown, UnknownBase, as_the_real_one, described_attribute
 
 #: name: (bytes, floating, signed, complex)
@@ -342,6 +343,11 @@ def visible(count: int, names: tuple[str, ...]) -> int:
     return count
 
 
+def _chosen(vendor: str) -> bool:
+    """Does a variable choose among the GPUs?"""
+    return any(name in os.environ for name in VISIBLE[vendor])
+
+
 VISIBLE = {"nvidia": ("CUDA_VISIBLE_DEVICES",), "amd": ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"), "cpu": ()}
 
 
@@ -351,7 +357,6 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
     vendor = gpu["vendor"]
     nvidia, amd = vendor == "nvidia", vendor == "amd"
     some = nvidia or amd
-    count = hardware["count"] if some else 0
     version = versions.get("torch", "2.9.1").partition("+")[0]
     cuda, rocm = versions.get("cuda", "13.0"), versions.get("rocm", "7.0.2")
     label = version + (f"+cu{cuda.replace('.', '')}" if nvidia else f"+rocm{'.'.join(rocm.split('.')[:2])}" if amd else "+cpu")
@@ -360,7 +365,10 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
     state = {"default": dtype.named["float32"], "device": 0}
 
     def device_count() -> int:
-        return visible(count, VISIBLE[vendor])
+        return visible(gpu_count(), VISIBLE[vendor]) if some else 0
+
+    def is_available() -> bool:
+        return device_count() > 0 if _chosen(vendor) else some and any_gpu()
 
     def need_gpu() -> None:
         if not some:
@@ -417,7 +425,7 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         m._gonogo_missing = {"musa", "npu", "cann", "maca", "hpu"}
 
     def fill_cuda(m: Any) -> None:
-        m.is_available = lambda: device_count() > 0
+        m.is_available = is_available
         m.device_count = m._device_count_nvml = m._device_count_amdsmi = device_count
         m._is_compiled = lambda: some
         m.is_initialized = m._is_in_bad_fork = m.is_current_stream_capturing = lambda: False
@@ -437,7 +445,7 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         m.synchronize = m.empty_cache = m.reset_peak_memory_stats = m.manual_seed_all = m.manual_seed = lambda *_a: None
 
     def fill_accelerator(m: Any) -> None:
-        m.is_available = lambda: device_count() > 0
+        m.is_available = is_available
         m.device_count = device_count
         m.current_device_index = lambda: 0
         m.current_accelerator = lambda *_a, **_k: device("cuda") if some else None

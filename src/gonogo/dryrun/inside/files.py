@@ -10,29 +10,41 @@ from __future__ import annotations
 import builtins
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-_ONE_PATH = "stat lstat listdir scandir access mkdir rmdir remove unlink open readlink statvfs chmod utime truncate".split()
+_ONE_PATH = (
+    "stat lstat listdir scandir access mkdir rmdir remove unlink open readlink statvfs chmod lchmod chown lchown utime truncate "
+    "chdir chflags lchflags mkfifo mknod pathconf getxattr setxattr listxattr removexattr"
+).split()
 _TWO_PATHS = "rename replace link symlink".split()
 _ordinary: dict[str, Any] = {}
 _ordinary_cwd = os.getcwd
 
 
 WORK = "/work"
-_SHARED = ("/proc", "/sys", "/etc", "/usr", "/opt", "/lib", "/lib64", "/bin", "/sbin")
+#: What furniture.py furnishes for all runs.
+_SHARED = ("/proc", "/sys", "/etc", "/usr/bin")
+_DISK_BYTES = 1 << 42
 _DEVICES = {"/dev/" + name for name in "null zero urandom random fd stdout stderr stdin".split()}
 
 
 class Files:
-    """Where paths lead: ``shared`` is the world's sandbox, ``own`` this run's; ``real`` are folders seen as they are."""
+    """Where paths lead: ``shared`` is the world's sandbox, ``own`` this run's; ``real`` are folders seen as they are.
 
-    def __init__(self, shared: str, own: str, real: list[str]) -> None:
+    ``hidden`` are folders inside those that the world does not have. ``shm_bytes`` is the size of its /dev/shm.
+    """
+
+    def __init__(self, shared: str, own: str, real: list[str], hidden: list[str], shm_bytes: int = 1 << 40) -> None:
         self.shared = shared
         self.own = own
         self.real = [folder.rstrip("/") for folder in real]
+        self.hidden = hidden
+        self.shm_bytes = shm_bytes
         self.asked: dict[str, bool] = {}
         self.watched: tuple[str, ...] = ()
+        self.models: tuple[str, ...] = ()
+        self.code: set[str] = set()
 
     def lead(self, path: Any) -> Any:
         """The real path behind a path of the world."""
@@ -46,28 +58,38 @@ class Files:
         if not text.startswith("/"):
             self._note(text, text)
             return path
-        for folder in (self.own, self.shared, *self.real):
-            if text.startswith(folder) and (len(text) == len(folder) or text[len(folder)] == "/"):
-                return path
+        if self.is_real(text):
+            return path
         text = _tidy(text)
         if text in _DEVICES:
             return text
-        if text.startswith("/proc/") and text.split("/")[2] == str(os.getpid()):
-            text = "/proc/self" + text[len(f"/proc/{os.getpid()}"):]
-        if text.startswith(_SHARED):
-            return self.shared + text
+        if below(text, (f"/proc/{os.getpid()}",)):
+            text = "/proc/self" + text.removeprefix(f"/proc/{os.getpid()}")
         led = self.own + text
+        if below(text, _SHARED) and not _exists(led):
+            led = self.shared + text
         self._note(text, led)
         return led
 
+    def is_real(self, text: str) -> bool:
+        """Is this a path of the machine that the dry run sees as it is?"""
+        return below(text, (self.own, self.shared)) or (below(text, self.real) and not below(text, self.hidden))
+
     def _note(self, text: str, led: str) -> None:
-        """Remember a path that the launch names and the world does not have."""
+        """Remember a path that the launch names and the world does not have, and code of a model that was looked for."""
         if text.rstrip("/") in self.watched and text not in self.asked:
             self.asked[text] = _exists(led)
+        if text.endswith(".py") and below(text, self.models):
+            self.code.add(text)
 
     def clean(self, text: str) -> str:
         """A text without the sandboxes' own names."""
         return text.replace(self.own, "").replace(self.shared, "")
+
+
+def below(text: str, folders: Iterable[str]) -> bool:
+    """Is this path one of the folders, or in one of them?"""
+    return any(text.startswith(folder) and text[len(folder) : len(folder) + 1] in ("", "/") for folder in folders)
 
 
 def _exists(path: str) -> bool:
@@ -79,27 +101,31 @@ def _exists(path: str) -> bool:
 
 
 def _tidy(text: str) -> str:
-    return os.path.normpath(text) if "//" in text or "/." in text or text.endswith("/") and text != "/" else text
+    return os.path.normpath(text) if "//" in text or "/." in text or (text.endswith("/") and text != "/") else text
 
 
 def install(files: Files) -> None:
-    """Lead the file functions of ``os`` and ``open`` through ``files``."""
+    """Lead the file functions of ``os``, ``open`` and the loading of code through ``files``."""
     for name in _ONE_PATH:
         if hasattr(os, name):
-            _ordinary[name] = getattr(os, name)
-            setattr(os, name, _one(name, files))
+            _replace(name, _one(name, files))
     for name in _TWO_PATHS:
-        _ordinary[name] = getattr(os, name)
-        setattr(os, name, _two(name, files))
-    ordinary_open = io.open
+        _replace(name, _two(name, files))
+    for name in ("open", "open_code"):
+        _ordinary[f"io.{name}"] = getattr(io, name)
+        setattr(io, name, _opener(_ordinary[f"io.{name}"], files))
+    builtins.open = io.open
+    os.getcwd = lambda: WORK if _ordinary_cwd() == files.own + WORK else files.clean(_ordinary_cwd()) or "/"
+    os.getcwdb = lambda: os.fsencode(os.getcwd())
 
-    def open_(file: Any, *args: Any, **kwargs: Any) -> Any:
-        return ordinary_open(files.lead(file), *args, **kwargs)
 
-    _ordinary["io.open"] = ordinary_open
-    builtins.open = open_  # type: ignore[assignment]
-    io.open = open_  # type: ignore[assignment]
-    os.getcwd = lambda: WORK if _ordinary_cwd() == files.own + WORK else files.clean(_ordinary_cwd())
+def _replace(name: str, function: Callable[..., Any]) -> None:
+    """Put ``function`` in place of one of ``os``, wherever ``os`` speaks of it."""
+    ordinary = _ordinary[name] = getattr(os, name)
+    for abilities in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids):
+        if ordinary in abilities:
+            abilities.add(function)
+    setattr(os, name, function)
 
 
 def read_real(path: str) -> bytes:
@@ -114,8 +140,15 @@ def real_size(path: str) -> int:
     return int(_ordinary.get("stat", os.stat)(path).st_size)
 
 
+def _opener(ordinary: Any, files: Files) -> Callable[..., Any]:
+    def open_(file: Any, *args: Any, **kwargs: Any) -> Any:
+        return ordinary(files.lead(file), *args, **kwargs)
+
+    return open_
+
+
 def _one(name: str, files: Files) -> Callable[..., Any]:
-    ordinary = _ordinary[name]
+    ordinary = getattr(os, name)
 
     def led(path: Any = ".", *args: Any, **kwargs: Any) -> Any:
         return ordinary(files.lead(path), *args, **kwargs)
@@ -133,9 +166,47 @@ def _one(name: str, files: Files) -> Callable[..., Any]:
             raise OSError(22, "Invalid argument", str(path))
         return ordinary(real, *args, **kwargs)
 
-    chosen = {"lstat": lstat, "readlink": readlink}.get(name, led)
-    chosen.__name__ = name
-    return chosen
+    def listdir(path: Any = ".") -> list[Any]:
+        return sorted(ordinary(files.lead(path)))
+
+    def scandir(path: Any = ".") -> _Entries:
+        with ordinary(files.lead(path)) as entries:
+            return _Entries(sorted(entries, key=lambda entry: entry.name))
+
+    def statvfs(path: Any) -> os.statvfs_result:
+        _ordinary["stat"](files.lead(path))
+        size = files.shm_bytes if str(path).startswith("/dev/shm") else _DISK_BYTES
+        blocks, names = size // 4096, 1 << 30
+        return os.statvfs_result((4096, 4096, blocks, blocks, blocks, names, names, names, 0, 255))
+
+    chosen: dict[str, Callable[..., Any]] = {
+        "lstat": lstat, "readlink": readlink, "listdir": listdir, "scandir": scandir, "statvfs": statvfs,
+    }
+    function = chosen.get(name, led)
+    function.__name__ = name
+    return function
+
+
+class _Entries:
+    """What os.scandir gives, in the order of names: a file system's own order is the machine's."""
+
+    def __init__(self, entries: list[os.DirEntry[Any]]) -> None:
+        self._entries: Iterator[os.DirEntry[Any]] = iter(entries)
+
+    def __iter__(self) -> Iterator[os.DirEntry[Any]]:
+        return self._entries
+
+    def __next__(self) -> os.DirEntry[Any]:
+        return next(self._entries)
+
+    def __enter__(self) -> _Entries:
+        return self
+
+    def __exit__(self, *_args: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._entries = iter(())
 
 
 def _is_ours(path: Any) -> bool:
@@ -147,7 +218,7 @@ def _is_ours(path: Any) -> bool:
 
 
 def _two(name: str, files: Files) -> Callable[..., Any]:
-    ordinary = _ordinary[name]
+    ordinary = getattr(os, name)
 
     def led(source: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
         return ordinary(source if name == "symlink" else files.lead(source), files.lead(target), *args, **kwargs)

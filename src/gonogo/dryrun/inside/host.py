@@ -1,14 +1,16 @@
-"""The virtual host: RAM, CPUs, limits, name, clock. Nothing of the machine below shows through these functions."""
+"""The virtual host: RAM, CPUs, limits, name, users. Nothing of the machine below shows through these functions."""
 
 from __future__ import annotations
 
 import collections
+import grp
 import os
 import platform
+import pwd
 import resource
+import signal
 import socket
 import sys
-import time
 from types import ModuleType
 from typing import Any
 
@@ -22,7 +24,6 @@ def install(host: dict[str, Any]) -> None:
     os.sched_getaffinity = lambda pid=0: set(range(cpus))  # type: ignore[assignment]
     os.sched_setaffinity = lambda pid, mask: None  # type: ignore[assignment]
     os.getloadavg = lambda: (0.0, 0.0, 0.0)
-    os.getlogin = lambda: "root"
     os.getuid = os.geteuid = os.getgid = os.getegid = lambda: 0
     names = ("Linux", host["hostname"], "6.8.0", "#1 SMP", host["machine"])
     os.uname = lambda: os.uname_result(names)
@@ -42,6 +43,42 @@ def install(host: dict[str, Any]) -> None:
     _limits(host)
     socket.gethostname = lambda: host["hostname"]
     socket.getfqdn = lambda *_a: host["hostname"]
+    _users()
+    _process()
+
+
+def _users() -> None:
+    """There is only root, as in the images."""
+    root = pwd.struct_passwd(("root", "x", 0, 0, "root", "/root", "/bin/bash"))
+    group = grp.struct_group(("root", "x", 0, []))
+
+    def of(found: Any, key: Any) -> Any:
+        if key not in (0, "root"):
+            raise KeyError(f"no such entry: {key!r}")
+        return found
+
+    pwd.getpwuid = pwd.getpwnam = lambda key: of(root, key)  # type: ignore[assignment]
+    pwd.getpwall = lambda: [root]
+    grp.getgrgid = grp.getgrnam = lambda key: of(group, key)  # type: ignore[assignment]
+    grp.getgrall = lambda: [group]
+    os.getgroups = lambda: [0]
+    os.getlogin = lambda: "root"
+
+
+def _process() -> None:
+    """The engine is its container's first process, started with the system's usual settings."""
+    # The engine is process 1 of its container. A fork must see another number than the process that loaded the engine:
+    # libraries reset their locks by it.
+    real, loader = os.getpid, os.getpid()
+    os.getpid = lambda: 1 if real() == loader else 2
+    os.getppid = lambda: 0
+    os.getpgrp = os.setsid = os.setpgrp = lambda: 1  # type: ignore[assignment]
+    os.getpgid = os.getsid = lambda pid: 1
+    os.umask(0o022)
+    sys.executable = "/usr/bin/python3"
+    for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGCHLD, signal.SIGTSTP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _limits(host: dict[str, Any]) -> None:
@@ -142,11 +179,6 @@ class _Process:
         return None
 
     terminate = suspend = resume = send_signal = kill
-
-
-def hold_the_clock() -> None:
-    """Waiting changes nothing in a dry run, so it takes no time."""
-    time.sleep = lambda _seconds: None
 
 
 def set_environment(variables: dict[str, str]) -> None:

@@ -11,9 +11,10 @@ import time
 import traceback
 from typing import Any
 
-from . import furniture, guards, host, logs
+from . import chance, furniture, guards, host, logs
 from .decisions import DECISIONS
 from .errors import describe
+from .gpucount import GPUCount
 from .processes import Reached, World
 from .unknown import MARK
 
@@ -44,8 +45,7 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
     DECISIONS.hit = {}
     known = set(DECISIONS.rows)
     child.adapter.prepare(progress)
-    host.hold_the_clock()
-    guards.GUARD.on = True
+    chance.restart()
     started = time.process_time()
     answer: dict[str, Any] = {"outcome": "passed", "note": None, "resolved": {}}
     try:
@@ -84,6 +84,8 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
 def _scene(child: Any, request: dict[str, Any]) -> None:
     """Environment, model facts and limits of this launch."""
     host.set_environment({**child.world["env"], **request.get("env", {})})
+    if "count" in request:
+        GPUCount.value = request["count"]
     models = request.get("models") or {}
     child.hub.models = models
     child.files.watched = tuple(word.rstrip("/") for word in request.get("watched", ()))
@@ -92,10 +94,12 @@ def _scene(child: Any, request: dict[str, Any]) -> None:
     walls = child.world.get("limits") or {}
     guards.limit(
         int(walls.get("cpu_seconds", 120)), int(walls.get("memory_bytes", 16 << 30)), int(walls.get("file_bytes", 256 << 20)),
-        child.real_setrlimit,
+        *child.real_limits,
     )
+    guards.GUARD.writable = child.files.own
     if walls.get("landlock", True):
-        guards.write_only_below([child.files.own])
+        told = [path for facts in (*models.values(), *(request.get("paths") or {}).values()) for path in facts["files"].values()]
+        guards.confine(child.files.own, [child.folder, *child.code, *told])
 
 
 def _ask(write: int, repository: str, before: set[str]) -> None:
