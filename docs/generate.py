@@ -4,7 +4,8 @@
     python docs/generate.py             help texts and the JSON Schema
     python docs/generate.py --outputs   also what the commands in ```console blocks print (runs real releases)
 
-A part stands between ``<!-- generated: WHAT -->`` and ``<!-- end -->``. tests/test_docs.py fails where one is out of date.
+A part stands between ``<!-- generated: WHAT -->`` and ``<!-- end -->``. tests/test_docs.py fails where one is out of
+date.
 """
 
 from __future__ import annotations
@@ -101,7 +102,13 @@ def _run(command: str) -> tuple[int, str]:
         "NO_COLOR": "1",
     }
     done = subprocess.run(
-        ["bash", "-c", command], cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        ["bash", "-c", command],
+        cwd=ROOT,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
     )
     return done.returncode, done.stdout
 

@@ -3,9 +3,9 @@
 
     make demo
 
-Runs `gonogo check` on vLLM 0.33.0 and SGLang 0.5.23 (fetched from the package index the first time) with the model facts
-in examples/models. A NO-GO ends with exit code 1 by design, so each verdict is compared with the one announced here: this
-script ends with 0 if all are as announced.
+Runs `gonogo check` on vLLM 0.33.0 and SGLang 0.5.23 (fetched from the package index the first time) with the model
+facts in examples/models. A NO-GO ends with exit code 1 by design, so each verdict is compared with the one announced
+here: this script ends with 0 if all are as announced.
 """
 
 from __future__ import annotations
@@ -83,7 +83,9 @@ def main() -> int:
         options = ["--release", step.release, "--gpu", step.gpu, "--models-dir", "examples/models"]
         print(f"\n{number}. {step.shows}\n\n$ gonogo check {shlex.join(options)} -- \\\n    {step.launch}", flush=True)
         command = [sys.executable, "-m", "gonogo", "check", *options, "--", *shlex.split(step.launch)]
-        code = subprocess.run(command, cwd=_HERE.parent, env={**os.environ, "HF_HUB_OFFLINE": "1"}, check=False).returncode
+        code = subprocess.run(
+            command, cwd=_HERE.parent, env={**os.environ, "HF_HUB_OFFLINE": "1"}, check=False
+        ).returncode
         print(f"(exit code {code})", flush=True)
         if code != _CODES[step.verdict]:
             others += 1

@@ -19,9 +19,9 @@ def tiny_index() -> Iterator[PackageIndex]:
 
 @pytest.fixture(scope="session")
 def tiny_cache(tiny_index: PackageIndex, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache with the tiny vllm 1.0.0; tests work on copies."""
+    """A cache with the tiny vllm 0.32.0; tests work on copies."""
     place = new_place(tmp_path_factory.mktemp("tiny") / "place", tiny_index, None)
-    done = place.run("releases", "fetch", "vllm==1.0.0")
+    done = place.run("releases", "fetch", "vllm==0.32.0")
     assert done.code == 0, done
     return place.cache
 

@@ -233,26 +233,26 @@ def test_releases_are_fetched_listed_and_removed(
 ) -> None:
     for name, value in bare_place.environment().items():
         monkeypatch.setenv(name, value)
-    assert run(capsys, "releases", "fetch", "vllm==1.0.0", "vllm") == (
+    assert run(capsys, "releases", "fetch", "vllm==0.32.0", "vllm") == (
         0,
-        "fetched vllm 1.0.0\nfetched vllm 1.1.0\n",
+        "fetched vllm 0.32.0\nfetched vllm 0.33.0\n",
         "",
     )
     code, out, _ = run(capsys, "releases")
     assert code == 0
     assert [line.split()[:3] for line in out.splitlines()] == [
-        ["vllm", "1.1.0", "2026-02-05"],
-        ["vllm", "1.0.0", "2026-01-05"],
+        ["vllm", "0.33.0", "2026-02-05"],
+        ["vllm", "0.32.0", "2026-01-05"],
     ]
     told = json.loads(run(capsys, "releases", "--json")[1])
-    assert [row["version"] for row in told["cached"]] == ["1.1.0", "1.0.0"]
+    assert [row["version"] for row in told["cached"]] == ["0.33.0", "0.32.0"]
     assert all(row["bytes"] > row["own_bytes"] > 0 for row in told["cached"])
     told = json.loads(run(capsys, "releases", "list", "vllm", "--json")[1])
-    assert [row["version"] for row in told["known"]] == ["1.1.0", "1.0.0"]
-    told = json.loads(run(capsys, "releases", "remove", "vllm==1.0.0", "--json")[1])
-    assert told == {"schema": "gonogo.releases/1", "removed": [{"engine": "vllm", "version": "1.0.0"}]}
-    code, _, err = run(capsys, "releases", "remove", "vllm==1.0.0")
-    assert (code, err) == (2, "gonogo: vllm 1.0.0 is not in the cache, which holds vllm 1.1.0\n")
+    assert [row["version"] for row in told["known"]] == ["0.33.0", "0.32.0"]
+    told = json.loads(run(capsys, "releases", "remove", "vllm==0.32.0", "--json")[1])
+    assert told == {"schema": "gonogo.releases/1", "removed": [{"engine": "vllm", "version": "0.32.0"}]}
+    code, _, err = run(capsys, "releases", "remove", "vllm==0.32.0")
+    assert (code, err) == (2, "gonogo: vllm 0.32.0 is not in the cache, which holds vllm 0.33.0\n")
 
 
 # -- a check, of the tiny engine
@@ -272,7 +272,7 @@ def test_exit_codes_of_verdicts(place: Place) -> None:
 def test_a_refusal_on_a_page_and_as_json(place: Place) -> None:
     done = place.check("vllm", "serve", "x", "--refuse", "no way")
     assert done.err == ""
-    assert done.out.splitlines()[:2] == ["NO-GO  vllm 1.0.0 on cpu", "  ValueError: no way"]
+    assert done.out.splitlines()[:2] == ["NO-GO  vllm 0.32.0 on cpu", "  ValueError: no way"]
     told = json.loads(place.check("vllm", "serve", "x", "--refuse", "no way", options=("--json",)).out)
     (launch,) = told["launches"]
     (world,) = launch["worlds"]
@@ -305,7 +305,7 @@ def test_a_result_is_remembered_and_no_cache_is_not(place: Place) -> None:
 
 
 def test_progress_is_shown_on_a_terminal_alone(place: Place) -> None:
-    words = ("check", "--no-cache", "--release", "vllm==1.0.0", "--gpu", "cpu", "--", "vllm", "serve", "x")
+    words = ("check", "--no-cache", "--release", "vllm==0.32.0", "--gpu", "cpu", "--", "vllm", "serve", "x")
     piped = place.run(*words)
     assert (piped.code, piped.err) == (0, "")
     screen, terminal = pty.openpty()
@@ -317,7 +317,7 @@ def test_progress_is_shown_on_a_terminal_alone(place: Place) -> None:
     finally:
         os.close(screen)
     assert out.decode() == piped.out
-    assert "loading vllm 1.0.0 on cpu" in shown
+    assert "loading vllm 0.32.0 on cpu" in shown
     assert shown.endswith("\r")  # taken away again
 
 

@@ -57,7 +57,7 @@ def test_the_part_that_nobody_knows() -> None:
 
 
 def test_an_old_part_is_noticed() -> None:
-    old = CLI.replace("--models-dir DIR", "--model-dir DIR")
+    old = CLI.replace("  --models-dir DIR ", "  --model-dir DIR ")
     assert old != CLI
     assert generate.generated(old) == CLI
 
@@ -149,7 +149,12 @@ def test_the_demo_fails_where_a_verdict_is_another(tmp_path: Path) -> None:
     """With an empty cache and an index that does not answer, no verdict is as announced."""
     code = subprocess.run(
         [sys.executable, ROOT / "examples" / "demo.py"],
-        env={"GONOGO_CACHE": str(tmp_path), "PIP_INDEX_URL": "http://127.0.0.1:9/", "UV_OFFLINE": "1", "HOME": str(tmp_path)},
+        env={
+            "GONOGO_CACHE": str(tmp_path),
+            "PIP_INDEX_URL": "http://127.0.0.1:9/",
+            "UV_OFFLINE": "1",
+            "HOME": str(tmp_path),
+        },
         capture_output=True,
         check=False,
     ).returncode

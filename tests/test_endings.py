@@ -16,7 +16,7 @@ from tests.releases.package_index import PackageIndex
 from tests.tiny_engine import MAIN, Place, make_index, new_place
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc")
-WAITING = ("check", "--release", "vllm==1.0.0", "--gpu", "cpu", "--", "vllm", "serve", "x", "--wait")
+WAITING = ("check", "--release", "vllm==0.32.0", "--gpu", "cpu", "--", "vllm", "serve", "x", "--wait")
 
 
 def processes_below(folder: Path) -> list[int]:
@@ -66,7 +66,7 @@ def test_a_signal_in_the_middle_of_a_dry_run_leaves_nothing(place: Place, number
 @linux
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=["INT", "TERM", "KILL"])
 def test_a_signal_while_the_engine_is_loaded_leaves_nothing(place: Place, number: int) -> None:
-    main = place.cache / "releases/vllm-1.0.0/tree/vllm/entrypoints/cli/main.py"
+    main = place.cache / "releases/vllm-0.32.0/tree/vllm/entrypoints/cli/main.py"
     main.write_bytes(b"import threading\nthreading.Event().wait()\n")
     process = place.start(*WAITING)
     wait_until(lambda: len(processes_below(place.temporary)) == 1)
@@ -96,14 +96,14 @@ def own_index() -> PackageIndex:
 
 
 @linux
-@pytest.mark.parametrize("file", ["vllm-1.0.0.tar.gz", "tinydep-1.0-py3-none-any.whl"])
+@pytest.mark.parametrize("file", ["vllm-0.32.0.tar.gz", "tinydep-1.0-py3-none-any.whl"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=["INT", "TERM", "KILL"])
 def test_a_signal_in_the_middle_of_a_fetch_spoils_nothing(
     own_index: PackageIndex, tmp_path: Path, file: str, number: int
 ) -> None:
     place = new_place(tmp_path / "place", own_index, None)
     gate = own_index.hold(file)
-    process = place.start("releases", "fetch", "vllm==1.0.0")
+    process = place.start("releases", "fetch", "vllm==0.32.0")
     assert gate.reached.wait(60)
     process.send_signal(number)
     _, err = process.communicate(timeout=30)
@@ -126,7 +126,7 @@ def test_two_at_once_fetch_one_release(bare_place: Place) -> None:
     assert [process.returncode for process in processes] == [0, 0, 0], told
     assert {err for _, err in told} == {b""}
     assert len({out for out, _ in told}) == 1
-    assert bare_place.index.asked["vllm-1.0.0.tar.gz"] == 1
+    assert bare_place.index.asked["vllm-0.32.0.tar.gz"] == 1
     assert list((bare_place.cache / "partial").iterdir()) == []
 
 

@@ -84,9 +84,9 @@ def release(version: str) -> bytes:
 
 
 def make_index() -> PackageIndex:
-    """An index with vllm 1.0.0 and 1.1.0."""
+    """An index with vllm 0.32.0 and 0.33.0."""
     index = PackageIndex()
-    for version, uploaded in (("1.0.0", "2026-01-05T12:00:00Z"), ("1.1.0", "2026-02-05T12:00:00Z")):
+    for version, uploaded in (("0.32.0", "2026-01-05T12:00:00Z"), ("0.33.0", "2026-02-05T12:00:00Z")):
         index.add("vllm", f"vllm-{version}.tar.gz", release(version), uploaded=uploaded)
     index.add("tinydep", "tinydep-1.0-py3-none-any.whl", wheel("tinydep", "1.0", {"tinydep.py": b"x = 1\n"}))
     return index
@@ -94,7 +94,7 @@ def make_index() -> PackageIndex:
 
 @dataclass
 class Place:
-    """A folder of a test's own, with a cache that holds vllm 1.0.0 (``cache``), and a place for temporary folders."""
+    """A folder of a test's own, with a cache that holds vllm 0.32.0 (``cache``), and a place for temporary folders."""
 
     folder: Path
     index: PackageIndex
@@ -138,8 +138,8 @@ class Place:
         return Done(process.returncode, (out or b"").decode(), (err or b"").decode())
 
     def check(self, *words: str | bytes, options: tuple[str, ...] = (), **rest: Any) -> Done:
-        """``gonogo check`` of a launch of vllm 1.0.0 on a CPU."""
-        return self.run("check", "--release", "vllm==1.0.0", "--gpu", "cpu", *options, "--", *words, **rest)
+        """``gonogo check`` of a launch of vllm 0.32.0 on a CPU."""
+        return self.run("check", "--release", "vllm==0.32.0", "--gpu", "cpu", *options, "--", *words, **rest)
 
 
 @dataclass

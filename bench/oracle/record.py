@@ -4,7 +4,7 @@
     python record.py FIRST.jsonl FRESH.jsonl --more 150 > tests/data/oracle/ENGINE-RELEASE.jsonl
 
 Lines of both are ``{"launch", "answer"}``. All of FIRST is kept, then of FRESH the shortest launch for each raise site
-that is not there yet, then launches that warned of something new or came to an end in a new way.
+that is not there yet, launches that warned of something new or came to an end in a new way, and some with an env.
 Answers in which a path of this machine stands are left out.
 """
 
@@ -20,6 +20,8 @@ from typing import Any
 
 Row = dict[str, Any]
 _OF_THIS_MACHINE = re.compile(r"(?:^|[\s'\"(=:])/(?:home|root|tmp|work|usr|opt|var|Users)/")
+
+_WITH_ENV = 12
 
 
 def compact(launch: Row, answer: Row) -> Row:
@@ -66,6 +68,7 @@ def choose(first: list[Row], fresh: list[Row], more: int) -> list[Row]:
             ways.add(way)
             warned |= _warned(row)
             picked.append(row)
+    picked += [row for row in by_length if row["env"] and row not in picked][:_WITH_ENV]
     for row in fresh:  # the rest at random: as they were drawn
         if len(picked) < more and row not in picked:
             picked.append(row)

@@ -17,10 +17,10 @@ _PER_NODE = 8
 
 @dataclass(frozen=True)
 class HardwareChoice:
-    """Hardware to try, and what is assumed in that. ``sized``: the counts are still to be fitted to the launch."""
+    """Hardware to try, and what is assumed in that. ``sized`` says of each: its count is still to be fitted to the launch."""
 
     hardware: tuple[Hardware, ...]
-    sized: bool
+    sized: tuple[bool, ...]
     assumed: tuple[str, ...] = ()
 
 
@@ -32,14 +32,16 @@ def choose_hardware(options: tuple[str, ...], count: int | None) -> HardwareChoi
     if options:
         chosen = [parse_hardware(option) for option in options]
         assumed = tuple(note for one in chosen for note in getattr(one, "assumed", ()))
-        counted = all(":" in option or one.gpu.vendor == "cpu" for option, one in zip(options, chosen, strict=True))
-        if not counted and count:
-            chosen = [one if ":" in option else replace(one, count=count) for option, one in zip(options, chosen, strict=True)]
-            counted = True
-        return HardwareChoice(tuple(chosen), not counted, assumed)
+        sized = tuple(
+            ":" not in option and one.gpu.vendor != "cpu" for option, one in zip(options, chosen, strict=True)
+        )
+        if count:
+            chosen = [replace(one, count=count) if fits else one for one, fits in zip(chosen, sized, strict=True)]
+            sized = (False,) * len(chosen)
+        return HardwareChoice(tuple(chosen), sized, assumed)
     chosen = list(representative(count or _PER_NODE))
     names = ", ".join(one.gpu.name for one in chosen)
-    return HardwareChoice(tuple(chosen), count is None, (f"gpu: open, tried on {names}",))
+    return HardwareChoice(tuple(chosen), (count is None,) * len(chosen), (f"gpu: open, tried on {names}",))
 
 
 def fit(hardware: Hardware, engine: Engine, run: Callable[[Hardware], DryRun]) -> tuple[Hardware, DryRun]:

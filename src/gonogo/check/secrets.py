@@ -28,7 +28,7 @@ _NAME_OF_VARIABLE = re.compile(rf"{_NAME}|(?:[a-z0-9]+_)*token", re.IGNORECASE)
 # What a switch of such a name is set to (..._PER_TOKEN=1): it says how to run, and hides nothing.
 _SWITCH = re.compile(r"|\d{1,4}|true|false|on|off|yes|no|none|null|auto", re.IGNORECASE)
 # In a longer text (bash -c '...'): NAME=VALUE, --name=VALUE, --name VALUE, each with or without quotes.
-_VALUE = r"([\"']?)([^\s\"';&|]+)"
+_VALUE = r"([\"']?)([^\s\"'`;&|]+)"
 _OPTION_IN_TEXT = re.compile(rf"(?<![\w-])(--{_NAME}(?:=|\s+(?!-)))" + _VALUE, re.IGNORECASE)
 _VARIABLE_IN_TEXT = re.compile(rf"(?<![\w-])((?:{_NAME}|(?:[a-z0-9]+_)*token)=)" + _VALUE, re.IGNORECASE)
 _IN_ADDRESS = re.compile(r"(?<=://)[^/\s@:]*:[^/\s@]+(?=@)")

@@ -14,12 +14,16 @@ from gonogo.source.raise_sites import raise_site_at
 
 @dataclass(frozen=True)
 class Answer:
-    """The child's ``words`` on a launch; what the outcome ``depends`` on; models ``asked`` for; those ``missing`` facts."""
+    """The child's ``words`` on a launch; what the outcome ``depends`` on; models ``asked`` for; those ``missing`` facts.
+
+    ``assumed`` says what stood in for facts that the engine asked for.
+    """
 
     words: dict[str, Any]
     depends: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
 
 
 def outcome_of(answer: dict[str, Any], depends: tuple[str, ...], world: World) -> Outcome:

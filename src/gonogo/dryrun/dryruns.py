@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from gonogo.dryrun.answer import Answer, outcome_of
+from gonogo.dryrun.fuller import hangs_on_missing, lacking, with_tokenizer
 from gonogo.dryrun.importflips import ImportFlips
 from gonogo.dryrun.memory import Memory
 from gonogo.dryrun.outcome import DryRun
 from gonogo.dryrun.process import ChildProcess
 from gonogo.dryrun.request import code_variables, facts_of, request_for
 from gonogo.dryrun.signature import fault_of, signature
+from gonogo.dryrun.tokenizer import stand_in_tokenizer
 from gonogo.dryrun.world import World
 from gonogo.launches.types import Launch
 from gonogo.models.find import Models
-from gonogo.models.standins import stand_in
+from gonogo.places import cache_folder
 from gonogo.progress import Progress
 
 _MOST_FLIPS = 60
@@ -35,12 +37,13 @@ class DryRuns:
         self._jobs = jobs
         self._children: dict[str, ChildProcess] = {}
         folder = memory.folder.parent / "import-decisions" if memory is not None else None
+        self._cache = memory.folder.parent if memory is not None else cache_folder()
         self._flips = ImportFlips(folder, self._flipped_child, self._progress.say)
 
     def run(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> DryRun:
         """One dry run of ``launch`` in ``world``. Raises OwnProblem where the child itself fails."""
         answer = self.answer(launch, world, models, allow_code)
-        return DryRun(outcome_of(answer.words, answer.depends, world), answer.asked, answer.missing)
+        return DryRun(outcome_of(answer.words, answer.depends, world), answer.asked, answer.missing, answer.assumed)
 
     def answer(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> Answer:
         """The child's own words on the launch, and what they depend on that cannot be known."""
@@ -57,12 +60,13 @@ class DryRuns:
         if child.error is not None:
             return Answer(_failed_load(child))
         words = self._ask(child, request, models)
+        request, words, assumed = self._filled(child, request, words, models, world)
         missing = [name for name, facts in request["models"].items() if facts.get("known") is False]
         missing += [path for path in words.get("paths", ()) if path.rstrip("/") not in request["models"]]
         depends = self._depends_on(child, request, words, models)
         depends += self._depends_on_import(world, request, words)
         asked = (*request["paths"], *request["models"])
-        answer = Answer(words, depends, asked, tuple(missing))
+        answer = Answer(words, depends, asked, tuple(missing), assumed)
         if self._memory is not None:
             self._memory.keep(request, world, models, answer)
         return answer
@@ -78,6 +82,19 @@ class DryRuns:
             request["models"][name] = {"files": {}, "known": False} if facts is None else facts_of(facts)
         return {"outcome": "unclear", "reason": f"the engine asks for more than {_MOST_QUESTIONS} models", "stage": None}
 
+    def _filled(
+        self, child: ChildProcess, request: dict[str, Any], words: dict[str, Any], models: Models, world: World
+    ) -> tuple[dict[str, Any], dict[str, Any], tuple[str, ...]]:
+        """A refusal once more with a stand-in tokenizer where the facts lack one; request, answer, and what that assumes."""
+        names = [] if words["outcome"] in ("passed", "unclear") else lacking(request, words)
+        if not names:
+            return request, words, ()
+        fuller = with_tokenizer(request, names, stand_in_tokenizer(world.release, self._cache / "tokenizers"))
+        again = self._ask(child, fuller, models)
+        if signature(again) == signature(words):
+            return fuller, again, ()
+        return fuller, again, tuple(f"tokenizer: a stand-in for that of {name}, which is not among its facts" for name in names)
+
     def _depends_on(
         self, child: ChildProcess, request: dict[str, Any], answer: dict[str, Any], models: Models
     ) -> tuple[str, ...]:
@@ -90,10 +107,7 @@ class DryRuns:
         if answer["outcome"] != "passed":
             found += [f"the path {path}, which is not here" for path in gone]
             found += [f"what this command answers: {command}" for command in answer.get("commands", ())]
-        if answer["outcome"] != "passed" and answer.get("wanted"):
-            fuller = self._ask(child, _with_stand_in_files(request, answer["wanted"]), models)
-            if signature(fuller) != signature(answer):
-                found.append(f"files of the model that are not among its facts: {', '.join(sorted(answer['wanted']))}")
+        found += [f"{name} of the model, which is not among its facts" for name in hangs_on_missing(answer)]
         flips = [row for row in answer.get("decisions", []) if row["phase"] == "run" and row["usual"] != row["other"]][:_MOST_FLIPS]
         requests = [{**request, "forced": {row["key"]: row["other"]}} for row in flips]
         for index, other in child.ask(requests):
@@ -137,6 +151,9 @@ class DryRuns:
         description["env"] = {**description["env"], **early}
         key = hashlib.sha256(json.dumps(_without_count(description, count), sort_keys=True).encode()).hexdigest()
         child = self._children.pop(key, None)
+        if child is not None and child.has_ended:
+            child.close()
+            child = None
         if child is None:
             self._progress.say(f"loading {world.release.engine} {world.release.version} on {world.hardware.gpu.name} ...")
             while len(self._children) >= _MOST_CHILDREN:
@@ -186,14 +203,3 @@ def _failed_load(child: ChildProcess) -> dict[str, Any]:
         "reason": f"the engine cannot be loaded here: {error.get('root_type')}: {error.get('root_message')}"[:600],
         "traceback": error.get("traceback"),
     }
-
-
-def _with_stand_in_files(request: dict[str, Any], wanted: dict[str, bool]) -> dict[str, Any]:
-    """The request with a stand-in in place of each file that the engine asked for and the facts lack."""
-    models = {name: {**facts, "files": dict(facts["files"])} for name, facts in request["models"].items()}
-    spare = {name: path for name, path in stand_in("", "multimodal").files.items() if name != "config.json"}
-    for want in wanted:
-        for name, facts in models.items():
-            if want.startswith(name + "/") and (file := spare.get(want[len(name) + 1 :])) is not None:
-                facts["files"][want[len(name) + 1 :]] = str(file)
-    return {**request, "models": models}

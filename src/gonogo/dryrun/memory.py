@@ -43,8 +43,8 @@ class Memory:
             for name, known in record["models"].items():
                 if self._identity(models, name) != known:
                     return None
-            depends, asked, missing = (tuple(record[key]) for key in ("depends", "asked", "missing"))
-            return Answer(dict(record["words"]), depends, asked, missing)
+            told = (tuple(record[key]) for key in ("depends", "asked", "missing", "assumed"))
+            return Answer(dict(record["words"]), *told)
         except (KeyError, TypeError, AttributeError, ValueError):
             return None
 
@@ -56,6 +56,7 @@ class Memory:
         words = {key: value for key, value in answer.words.items() if key not in _NOT_KEPT}
         record = {
             "models": names, "words": words, "depends": answer.depends, "asked": answer.asked, "missing": answer.missing,
+            "assumed": answer.assumed,
         }
         write_json(self._path(request, world), record)
 

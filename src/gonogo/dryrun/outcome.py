@@ -52,8 +52,12 @@ class Outcome:
 
 @dataclass(frozen=True)
 class DryRun:
-    """A dry run's outcome, the models and paths that the engine asked for, and those of them whose facts are missing."""
+    """A dry run's outcome, the models and paths that the engine asked for, and those of them whose facts are missing.
+
+    ``assumed`` says what stood in for facts that the engine asked for.
+    """
 
     outcome: Outcome
     asked: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()

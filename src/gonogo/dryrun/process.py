@@ -16,6 +16,12 @@ from typing import Any
 from gonogo.problems import OwnProblem
 
 _BOOT = Path(__file__).parent / "inside" / "boot.py"
+#: All that the child's interpreter is told: nothing of the user's. ``-I`` would say so too, but takes away the hash seed,
+#: and the order in which an engine tells the members of a set.
+_ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC0", "PYTHONHASHSEED": "0", "PYTHONSAFEPATH": "1", "PYTHONUTF8": "1",
+    "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+}
 
 
 class ChildProcess:
@@ -28,11 +34,11 @@ class ChildProcess:
         self._numbers = iter(range(1, 1 << 60))
         self._log = (self.folder / "child.log").open("wb")
         world = {**world, "folder": str(self.folder), "host_process": os.getpid()}
-        quiet = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
         try:
             self._process = subprocess.Popen(
-                [str(python), "-I", "-S", str(_BOOT)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, env=quiet, cwd=self.folder, start_new_session=True,
+                [str(python), "-s", "-S", str(_BOOT)],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, env=_ENVIRONMENT, cwd=self.folder,
+                start_new_session=True,
             )
             body = json.dumps(world).encode()
             self._send(str(len(body)).encode() + b"\n" + body)
@@ -54,8 +60,9 @@ class ChildProcess:
             self._send(json.dumps({**request, "id": number}).encode() + b"\n")
         while numbers:
             answer = self._receive(600)
-            index = numbers.pop(answer["id"])
-            yield index, answer
+            index = numbers.pop(answer["id"], None)
+            if index is not None:  # else the answer to a question that its asker gave up
+                yield index, answer
 
     def ask_one(self, request: dict[str, Any]) -> dict[str, Any]:
         """The answer to one request."""
@@ -84,6 +91,11 @@ class ChildProcess:
         line, self._buffer = self._buffer.split(b"\n", 1)
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it was killed, so that another is needed. One that could not load the engine has said all it can say."""
+        return self._process.poll() is not None and self.error is None
 
     def _last_words(self) -> str:
         self._log.flush()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from gonogo.launches.types import Launch
 from gonogo.models.find import Models
 from gonogo.models.types import ModelFacts
+
+_FILE_NAME = re.compile(r"[\w.+-]+\.[a-z][a-z0-9]{0,5}")
 
 #: Variables that put code into the interpreter. Set by a launch, they could make the engine another program.
 _CODE_VARIABLES = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES")
@@ -25,8 +28,13 @@ def request_for(launch: Launch, models: Models) -> dict[str, Any]:
     return {
         "entry": launch.entry, "target": launch.target, "args": list(launch.args), "arguments": launch.arguments,
         "positional": list(launch.positional), "env": dict(launch.env), "paths": paths, "models": {},
-        "watched": [word for word in words if "/" in word and not word.startswith("{") and len(word) < 4096],
+        "watched": [word for word in words if _may_be_path(word)],
     }
+
+
+def _may_be_path(word: str) -> bool:
+    """Could this word of a launch name a file or folder?"""
+    return len(word) < 4096 and word[:1] not in ("{", "[", "-") and ("/" in word or bool(_FILE_NAME.fullmatch(word)))
 
 
 def facts_of(facts: ModelFacts) -> dict[str, Any]:

@@ -55,7 +55,7 @@ class World:
             "environment": str(release.environment), "versions": versions, "faked": faked, "absent": sorted(absent),
             "distributions": distributions, "hardware": self._hardware(), "env": {**BASE_ENV, **self.env},
             "preload": table["child"]["preload"], "nvml": table["child"]["nvml"], "tools": table["child"].get("tools", []),
-            "limits": self.limits,
+            "wheel_files": table.get("wheel_files", {}).get(self.hardware.gpu.vendor, []), "limits": self.limits,
         }
 
     def _hardware(self) -> dict[str, Any]:

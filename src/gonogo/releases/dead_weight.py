@@ -13,13 +13,21 @@ _FOLDERS = {"tests", "licenses", "sboms"}
 
 
 @cache
+def _table() -> dict[str, list[str]]:
+    table: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("dead_weight.toml").read_text())
+    return table
+
+
+@cache
 def patterns() -> tuple[str, ...]:
-    """The patterns of ``dead_weight.toml``."""
-    return tuple(tomllib.loads(Path(__file__).with_name("dead_weight.toml").read_text())["files"])
+    """The patterns of ``dead_weight.toml``; what is kept stands behind a ``!``."""
+    return (*_table()["files"], *(f"!{name}" for name in _table()["kept"]))
 
 
 def is_dead_weight(name: PurePosixPath) -> bool:
     """Whether start-up code can do without the file ``name``, a path in a site folder."""
+    if str(name) in _table()["kept"]:
+        return False
     if name.suffix in _SUFFIXES or name.parts[0] == "bin" or not _FOLDERS.isdisjoint(name.parts[1:-1]):
         return True
     return any(fnmatch.fnmatchcase(str(name), pattern) for pattern in patterns())

@@ -1,6 +1,6 @@
 """First file of the child: loads this folder as the package ``gonogo_inside`` and hands over to it.
 
-Run as ``python -I -S -B boot.py``: no site-packages, no user's site, no environment variable has a say.
+Run as ``python -s -S boot.py`` in an environment of gonogo's making: no site-packages, no user's site, nothing of the user's.
 """
 
 import importlib.util

@@ -24,7 +24,8 @@ from . import chance, devices, faketorch, faketriton, files, furniture, gpucount
 from .decisions import DECISIONS, HERE
 from .run import answer_launch
 
-_fork, _pipe, _kill, _waitpid, _getpid, _getppid = os.fork, os.pipe, os.kill, os.waitpid, os.getpid, os.getppid
+_fork, _pipe, _killpg, _waitpid, _setpgid = os.fork, os.pipe, os.killpg, os.waitpid, os.setpgid
+_getpid, _getppid = os.getpid, os.getppid
 _clock = time.monotonic
 
 
@@ -73,6 +74,7 @@ class Child:
         self.hub = hub.Hub(_not_yet)
         DECISIONS.roots = [self.root.rstrip("/") + "/"]
         DECISIONS.forced = dict(world.get("forced") or {})
+        self.files.wheel_files = frozenset(os.path.join(self.root, name) for name in world["wheel_files"])
         self._modules(hardware)
         files.install(self.files)
         os.chdir(self.boot + files.WORK)
@@ -195,6 +197,10 @@ class Run:
         self.pid = _fork()
         if self.pid == 0:
             _forked(child, self, write)
+        try:  # here too, or the group may not be there yet when it is to be killed
+            _setpgid(self.pid, self.pid)
+        except OSError:  # it has ended already
+            pass
         os.close(write)
 
     def read(self) -> bool:
@@ -206,7 +212,7 @@ class Run:
     def finish(self, late: bool) -> dict[str, Any]:
         """The answer, and an end to whatever the run left behind."""
         try:
-            os.killpg(self.pid, signal.SIGKILL)
+            _killpg(self.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             pass
         _, status = _waitpid(self.pid, 0)

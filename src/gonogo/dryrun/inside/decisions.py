@@ -161,3 +161,15 @@ def _in_try(code: CodeType, at: int) -> bool:
 
 
 DECISIONS = Decisions()
+
+
+def engine_stack() -> list[str]:
+    """``path:function`` of the engine's frames on the stack, innermost first."""
+    rows = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        path = DECISIONS._relative(frame.f_code.co_filename)
+        if path is not None:
+            rows.append(f"{path}:{frame.f_code.co_qualname}")
+        frame = frame.f_back
+    return rows

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 import os
 import types
 import typing
@@ -72,6 +73,10 @@ def _dtype_named(name: str) -> dtype:
 dtype.__module__ = "torch"
 for _name, (_size, _floating, _signed) in _DTYPES.items():
     dtype.named[_name] = dtype(_name, _size, _floating, _signed)
+
+
+_DTYPE = dtype
+_DEFAULT = {"dtype": dtype.named["float32"]}
 
 
 class device:
@@ -142,6 +147,55 @@ class Tensor(UnknownBase):
     __module__ = "torch"
 
 
+class KnownTensor(Tensor):
+    """A tensor of which type and shape are known, never the numbers."""
+
+    def __init__(self, shape: tuple[Any, ...], kind: dtype, where: device) -> None:
+        self.shape, self.dtype, self.device = Size(shape), kind, where
+        self.itemsize, self.ndim, self.is_cuda = kind.itemsize, len(shape), where.type == "cuda"
+        self.requires_grad = False
+
+    def element_size(self) -> int:
+        return self.itemsize
+
+    def size(self, axis: int | None = None) -> Any:
+        return self.shape if axis is None else self.shape[axis]
+
+    def dim(self) -> int:
+        return self.ndim
+
+    def numel(self) -> int:
+        return math.prod(self.shape)
+
+    nelement = numel
+
+    def __len__(self) -> int:
+        return int(self.shape[0]) if self.shape else 0
+
+
+def _made(*shape: Any, dtype: Any = None, device: Any = None, **_options: Any) -> Any:
+    """torch.empty and its kin. A shape that is not known gives an unknown tensor."""
+    shape = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+    if not all(isinstance(axis, int) for axis in shape):
+        return Unknown("torch.empty()")
+    return KnownTensor(shape, dtype or _DEFAULT["dtype"], _device(device))
+
+
+def _tensor(data: Any = None, dtype: Any = None, device: Any = None, **_options: Any) -> Any:
+    """torch.tensor: the shape is that of the nested lists; without a type it is that of their first number."""
+    shape, first = [], data
+    while isinstance(first, (list, tuple)):
+        shape.append(len(first))
+        first = first[0] if first else None
+    guessed = {bool: "bool", int: "int64"}.get(type(first))
+    kind = dtype or (_DTYPE.named[guessed] if guessed else _DEFAULT["dtype"])
+    return KnownTensor(tuple(shape), kind, _device(device))
+
+
+def _device(where: Any) -> device:
+    return where if isinstance(where, device) else device("cpu" if where is None else where)
+
+
 class Generator(UnknownBase):
     __module__ = "torch"
 
@@ -171,6 +225,26 @@ class Module:
 
     def __init__(self, *_args: Any, **_kwargs: Any) -> None:
         pass
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return described_attribute(self, name, f"{type(self).__name__}()")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        object.__delattr__(self, name)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(type(self)), *self.__dict__})
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
 
     def forward(self, *_input: Any) -> Any:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
@@ -362,7 +436,7 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
     label = version + (f"+cu{cuda.replace('.', '')}" if nvidia else f"+rocm{'.'.join(rocm.split('.')[:2])}" if amd else "+cpu")
     capability = tuple(gpu["capability"]) if gpu.get("capability") else (0, 0)
     memory = (gpu.get("torch_memory_mib") or gpu["memory_mib"]) << 20
-    state = {"default": dtype.named["float32"], "device": 0}
+    state = {"device": 0}
 
     def device_count() -> int:
         return visible(gpu_count(), VISIBLE[vendor]) if some else 0
@@ -397,8 +471,10 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         m.SymInt, m.SymFloat, m.SymBool = (type(n, (), {"__module__": "torch"}) for n in ("SymInt", "SymFloat", "SymBool"))
         m.is_tensor = lambda x: isinstance(x, Tensor)
         m.typename = lambda x: type(x).__qualname__
-        m.get_default_dtype = lambda: state["default"]
-        m.set_default_dtype = lambda kind: state.__setitem__("default", kind)
+        m.get_default_dtype = lambda: _DEFAULT["dtype"]
+        m.set_default_dtype = lambda kind: _DEFAULT.__setitem__("dtype", kind)
+        m.tensor = m.as_tensor = _tensor
+        m.empty = m.zeros = m.ones = m.rand = m.randn = _made
         m.get_num_threads = lambda: hardware["host"]["cpus"]
         m.set_num_threads = m.set_num_interop_threads = m.set_float32_matmul_precision = lambda _n: None
         m.get_float32_matmul_precision = lambda: "highest"

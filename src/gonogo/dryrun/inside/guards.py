@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .files import below
+from .unknown import SITE
 
 _open = os.open  # the real one, before files.py replaces it
 _CLONE_NEWUSER, _CLONE_NEWNET, _CLONE_NEWIPC = 0x10000000, 0x40000000, 0x08000000
@@ -84,7 +85,8 @@ def _audit(event: str, args: tuple[Any, ...]) -> None:
             raise GUARD.refuse(args[1])
     elif event == "ctypes.dlopen":
         name = args[0]
-        if name and name not in _LIBC and not GUARD.is_ours(os.fsdecode(name)):
+        # A stand-in has no library: looking for it fails by itself, as it would with a broken installation.
+        if name and name not in _LIBC and not GUARD.is_ours(os.fsdecode(name)) and not below(os.fsdecode(name), (SITE,)):
             raise GUARD.refuse(os.fsdecode(name))
     elif event in _STARTS or event in _TALKS:
         _deny(f"{event} {args[-1 if event in _TALKS else 0]!r}")

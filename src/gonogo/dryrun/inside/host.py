@@ -122,12 +122,16 @@ def after_psutil(host: dict[str, Any]) -> Any:
         p.net_connections = lambda *_a, **_k: []
         p.process_iter = lambda *_a, **_k: iter(())
         p.pids = lambda: [1]
+        p.pid_exists = lambda pid: pid == 1
+        p.users = lambda: []
+        p.disk_partitions = lambda all=False: []
+        p.cpu_freq = lambda percpu=False: [] if percpu else None
         p.net_if_addrs = lambda: {
             "lo": [address(socket.AF_INET, "127.0.0.1", "255.0.0.0", None, None)],
             "eth0": [address(socket.AF_INET, host["ip"], "255.255.255.0", None, None)],
         }
         p.net_if_stats = lambda: {}
-        p.Process = type("Process", (_Process,), {"_cpus": host["cpus"], "__module__": "psutil"})
+        p.Process = type("Process", (_Process,), {"_cpus": host["cpus"], "_gone": p.NoSuchProcess, "__module__": "psutil"})
         p.disk_usage = lambda path: collections.namedtuple("sdiskusage", "total used free percent")(1 << 42, 0, 1 << 42, 0.0)
 
     return then
@@ -137,9 +141,12 @@ class _Process:
     """psutil.Process of the only process that the world has."""
 
     _cpus = 1
+    _gone: Any = LookupError
 
     def __init__(self, pid: int | None = None) -> None:
         self.pid = os.getpid() if pid is None else pid
+        if self.pid != os.getpid():
+            raise self._gone(pid)
         self._affinity = list(range(self._cpus))
 
     def cpu_affinity(self, cpus: list[int] | None = None) -> list[int] | None:
@@ -185,6 +192,8 @@ def set_environment(variables: dict[str, str]) -> None:
     """Make ``variables`` the whole environment."""
     os.environ.clear()
     os.environ.update(variables)
+    if "TZ" not in variables:
+        os.putenv("TZ", "UTC0")  # for native code, which would ask the machine; the images keep UTC
 
 
 class ReadNames(os._Environ):  # type: ignore[type-arg]

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from .decisions import engine_stack
 from .files import read_real, real_size
 
 COMMIT = hashlib.sha1(b"gonogo").hexdigest()
@@ -27,6 +28,7 @@ class Hub:
         self.ask = ask
         self.wanted: dict[str, bool] = {}
         self.code: set[str] = set()
+        self.asked_by: dict[str, list[str]] = {}
 
     def answer(self, method: str, url: str) -> tuple[int, dict[str, str], bytes]:
         """Status, headers and body."""
@@ -50,6 +52,8 @@ class Hub:
 
     def _file(self, repository: str, model: dict[str, Any], name: str, method: str) -> tuple[int, dict[str, str], bytes]:
         real = model["files"].get(name)
+        if name in model.get("assumed", ()):
+            self.asked_by[f"{repository}/{name}"] = engine_stack()
         if real is None:
             listed = model.get("listed")
             if name.endswith(".py"):
@@ -58,6 +62,7 @@ class Hub:
                 pass
             elif listed is None or name in listed:
                 self.wanted[f"{repository}/{name}"] = bool(listed and name in listed)
+                self.asked_by[f"{repository}/{name}"] = engine_stack()
             return 404, {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": COMMIT}, b"Entry not found"
         body = read_real(real)
         headers = {
@@ -75,6 +80,7 @@ class Hub:
         names = sorted(set(model["files"]) | set(model.get("listed") or ()))
         if model.get("listed") is None:
             self.wanted[f"{repository} (its list of files)"] = False
+            self.asked_by[f"{repository} (its list of files)"] = engine_stack()
         if after:
             rows = [{"type": "file", "path": name, "size": _size(model, name), "oid": COMMIT} for name in names]
             return _json(rows)

@@ -10,10 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from .decisions import DECISIONS, asking_frame, survives_absence
-from .unknown import FakeModule
-
-#: Where fakes say they were installed.
-SITE = "/usr/local/lib/python3.12/dist-packages"
+from .unknown import SITE, FakeModule
 
 Describe = Callable[[ModuleType], None]
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import io
 import multiprocessing.process
+import multiprocessing.resource_tracker
 import os
 import shlex
 import subprocess
-import types
 from collections.abc import Callable
 from typing import Any
 
 from . import pipelines
+
+_kill, _getpid = os.kill, os.getpid
+_STARTS = (
+    "fork", "forkpty", "execv", "execve", "execvp", "execvpe", "execl", "execle", "execlp", "execlpe", "posix_spawn", "posix_spawnp",
+    "spawnv", "spawnve", "spawnvp", "spawnvpe", "spawnl", "spawnle", "spawnlp", "spawnlpe",
+)
 
 
 class Reached(BaseException):
@@ -111,9 +117,22 @@ def install(tools: dict[str, Callable[[list[str]], str | None]]) -> None:
         raise Reached(f"start of the process {self.name}")
 
     multiprocessing.process.BaseProcess.start = start  # type: ignore[method-assign]
-    for name in ("execv", "execve", "execvp", "execvpe", "posix_spawn", "posix_spawnp", "spawnv", "spawnve", "forkpty"):
+    for name in _STARTS:
         if hasattr(os, name):
             setattr(os, name, _edge(name))
+    # The helper of multiprocessing that cleans up after crashes is started natively.
+    tracker: Any = multiprocessing.resource_tracker._resource_tracker
+    tracker.ensure_running = lambda: None
+    tracker._send = lambda *_a: None
+
+    def kill(pid: int, number: int) -> None:
+        """There is one process in the world; it may end itself."""
+        if pid not in (0, os.getpid()):
+            raise ProcessLookupError(3, "No such process")
+        if number:
+            _kill(_getpid(), number)
+
+    os.kill = os.killpg = kill
 
 
 def _edge(name: str) -> Callable[..., Any]:
@@ -121,8 +140,3 @@ def _edge(name: str) -> Callable[..., Any]:
         raise Reached(f"os.{name}({args[0] if args else ''})")
 
     return edge
-
-
-def real_fork() -> types.FunctionType:
-    """os.fork as it is now, to be kept before the engine is loaded."""
-    return os.fork  # type: ignore[return-value]

@@ -11,7 +11,7 @@ import time
 import traceback
 from typing import Any
 
-from . import chance, furniture, guards, host, logs
+from . import chance, furniture, guards, host, logs, network
 from .decisions import DECISIONS
 from .errors import describe
 from .gpucount import GPUCount
@@ -46,6 +46,7 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
     known = set(DECISIONS.rows)
     child.adapter.prepare(progress)
     chance.restart()
+    network.restart()
     started = time.process_time()
     answer: dict[str, Any] = {"outcome": "passed", "note": None, "resolved": {}}
     try:
@@ -71,7 +72,7 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
         stage=progress.stage, done=progress.done, warnings=[child.files.clean(row) for row in answer.get("warnings", warnings)],
         cpu_seconds=round(time.process_time() - started, 4),
         decisions=[row for key, row in DECISIONS.rows.items() if key not in known or row["phase"] == "run"],
-        hit=list(DECISIONS.hit), wanted=child.hub.wanted, code=sorted(child.hub.code),
+        hit=list(DECISIONS.hit), wanted=child.hub.wanted, code=sorted(child.hub.code | child.files.code), asked_by=child.hub.asked_by,
         paths=[path for path, there in child.files.asked.items() if not there],
         commands=World.unknown, swallowed=logs.SWALLOWED,
         foreign=[child.files.clean(file) for file in guards.GUARD.foreign], denied=guards.GUARD.denied,

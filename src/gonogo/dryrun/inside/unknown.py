@@ -12,6 +12,8 @@ from .decisions import DECISIONS, asking_frame, probed, survives_absence
 
 #: Starts the text of every unknown value, so that one in an error message can be told.
 MARK = "<unknown "
+#: Where stand-ins say they were installed.
+SITE = "/usr/local/lib/python3.12/dist-packages"
 
 
 def _any_schema(*_args: Any, **_kwargs: Any) -> Any:
