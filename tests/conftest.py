@@ -35,4 +35,4 @@ def place(tiny_index: PackageIndex, tiny_cache: Path, tmp_path: Path) -> Place:
 @pytest.fixture
 def bare_place(tiny_index: PackageIndex, tmp_path: Path) -> Place:
     """The same without a cache."""
-    return new_place(tmp_path / "place", tiny_index, None)
+    return new_place(tmp_path / "bare", tiny_index, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -43,12 +44,17 @@ and stand as *** in reports.
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command with the words ``argv`` (those of this process unless given); the exit code."""
-    given = list(sys.argv[1:] if argv is None else argv)
+    given = _own_words() if argv is None else list(argv)
     words, launch = given, None
     if "--" in given:
         at = given.index("--")
         words, launch = given[:at], given[at + 1 :]
     return run_to_end(lambda: _run(words, launch), lambda problem: _tell(problem, words, launch or []))
+
+
+def _own_words() -> list[str]:
+    """The words of this process. Engines run in UTF-8, so the bytes are read as such whatever the locale is."""
+    return [os.fsencode(word).decode("utf-8", "surrogateescape") for word in sys.argv[1:]]
 
 
 def _run(words: list[str], launch: list[str] | None) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 
 from gonogo.launches import Launch, read_command, read_line
@@ -38,7 +37,7 @@ def check_words(words: Sequence[str]) -> None:
         if "\0" in word:
             raise UsageProblem("the command has a NUL byte in it, which no command line can carry: take it out")
         try:
-            os.fsencode(word)
+            word.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
             raise UsageProblem(
                 "the command has half a surrogate pair in it, which no command line can carry: take it out"

@@ -36,13 +36,14 @@ class ChildProcess:
         world = {**world, "folder": str(self.folder), "host_process": os.getpid()}
         try:
             self._process = subprocess.Popen(
-                [str(python), "-s", "-S", str(_BOOT)],
+                [str(python), "-s", "-S", str(_BOOT), str(self.folder)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, env=_ENVIRONMENT, cwd=self.folder,
                 start_new_session=True,
             )
             body = json.dumps(world).encode()
             self._send(str(len(body)).encode() + b"\n" + body)
             self.state = self._receive(patience)
+            _check(self.state)
         except OSError as error:
             self.close()
             raise OwnProblem(f"cannot start the child for dry runs with {python}: {error}") from error
@@ -61,6 +62,7 @@ class ChildProcess:
         while numbers:
             answer = self._receive(600)
             index = numbers.pop(answer["id"], None)
+            _check(answer)
             if index is not None:  # else the answer to a question that its asker gave up
                 yield index, answer
 
@@ -125,3 +127,9 @@ class ChildProcess:
                 process.wait()
         self._log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _check(told: dict[str, Any]) -> None:
+    """Raise OwnProblem where the machine did not let the child do its own work."""
+    if "problem" in told:
+        raise OwnProblem(f"a dry run could not be made: {told['problem']} (TMPDIR says where its files go)")

@@ -19,7 +19,8 @@ class World:
     """A release on hardware. ``packages`` says of an import name that it is there or not, against the official image.
 
     ``env`` are variables that every launch in this world finds set; ``limits`` bound one dry run (``cpu_seconds``,
-    ``memory_bytes``, ``file_bytes``).
+    ``memory_bytes``, ``file_bytes``). ``withheld`` names facts of the hardware that nobody is to know (``capability``,
+    ``count``, ``memory``, ``ram``, ``vendor``): negative controls, which an outcome that needs one must show.
     """
 
     release: Release
@@ -27,6 +28,7 @@ class World:
     packages: dict[str, bool] = field(default_factory=dict)
     env: dict[str, str] = field(default_factory=dict)
     limits: dict[str, int] = field(default_factory=dict)
+    withheld: frozenset[str] = frozenset()
 
     @property
     def engine(self) -> Engine:
@@ -42,6 +44,7 @@ class World:
         cuda = versions.get("nvidia-cuda-runtime") or versions.get("nvidia-cuda-runtime-cu12") or versions.get("nvidia-cuda-runtime-cu11")
         if cuda:
             versions["cuda"] = ".".join(cuda.split(".")[:2])
+        image = table.get("image", {}).get(self.hardware.gpu.vendor, {})
         suffix = table.get("version_suffix", {}).get(self.hardware.gpu.vendor, "")
         distributions = {engine.name: release.version + suffix}
         for name, distribution in self._table().items():
@@ -50,12 +53,14 @@ class World:
         for name, version in versions.items():
             if faked.get(_import_name(name)) is not None:
                 distributions[name] = version
+        distributions |= {name: versions[like] for name, like in image.get("distributions", {}).items() if like in versions}
         return {
             "package": engine.package, "adapter": str(engine.inside), "release_root": str(release.root),
             "environment": str(release.environment), "versions": versions, "faked": faked, "absent": sorted(absent),
-            "distributions": distributions, "hardware": self._hardware(), "env": {**BASE_ENV, **self.env},
-            "preload": table["child"]["preload"], "nvml": table["child"]["nvml"], "tools": table["child"].get("tools", []),
+            "distributions": distributions, "hardware": self._hardware(), "env": {**BASE_ENV, **image.get("env", {}), **self.env},
+            "preload": table["child"]["preload"], "nvml": table["child"]["nvml"], "tools": image.get("tools", []),
             "wheel_files": table.get("wheel_files", {}).get(self.hardware.gpu.vendor, []), "limits": self.limits,
+            "withheld": sorted(self.withheld),
         }
 
     def _hardware(self) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class Models:
     ) -> None:
         """UsageProblem: ``models_dir`` is no folder, a target of ``mounted`` is neither a folder nor a repository."""
         self.notes: list[str] = []
-        self._folder = Path.cwd() if folder is None else folder
+        self._folder = _working_folder() if folder is None else folder
         self._models_dir = None if models_dir is None else self._folder / models_dir.expanduser()
         if self._models_dir is not None and not self._models_dir.is_dir():
             raise UsageProblem(f"--models-dir {models_dir}: no such folder")
@@ -180,6 +180,14 @@ class Models:
         if note not in self.notes:
             self.notes.append(note)
         return None
+
+
+def _working_folder() -> Path:
+    """Where relative paths start; where the working folder was deleted, a place below which nothing is."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path(os.devnull)
 
 
 def _below(facts: ModelFacts, rest: str) -> ModelFacts | None:

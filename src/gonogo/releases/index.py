@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -78,7 +79,7 @@ def listing(store: Store, engine: str, *, fresh: bool = False) -> Listing:
             raise
         asked = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(remembered[0]))
         return Listing(remembered[1], f"{problem}; using its listing of {asked}")
-    with store.writing("the list of releases"):
+    with suppress(OSError):  # a full disk or a cache that can only be read loses the listing, not the answer
         write_record(
             path,
             {"layout": _LAYOUT, "asked": time.time(), "index": asked_of, "releases": [_plain(one) for one in found]},

@@ -20,7 +20,7 @@ import time
 import traceback
 from typing import Any, NoReturn
 
-from . import chance, devices, faketorch, faketriton, files, furniture, gpucount, guards, host, hub, logs, modules, natives, network, processes, unknown
+from . import chance, devices, faketorch, faketriton, files, furniture, gpucount, guards, host, hub, learning, logs, modules, natives, network, processes, unknown, withheld
 from .decisions import DECISIONS, HERE
 from .run import answer_launch
 
@@ -40,6 +40,7 @@ class Child:
         self.root: str = world["release_root"]
         self.package: str = world["package"]
         self.learned: list[str] = []
+        self.left_alone: set[str] = set()
         self.failed: dict[str, Any] | None = None
         self.walls: list[str] = []
         self.running: dict[int, Run] = {}
@@ -48,7 +49,9 @@ class Child:
 
     def build(self) -> None:
         """Put the world in place of the machine; nothing of the engine has run yet."""
-        world, hardware = self.world, self.world["hardware"]
+        world = self.world
+        DECISIONS.forced = dict(world.get("forced") or {})
+        hardware = withheld.withhold(world["hardware"], world["withheld"])
         gpucount.GPUCount.value = hardware["count"]
         tools = devices.tools(hardware)
         furniture.furnish(self.shared, hardware, [*tools, *world.get("tools", [])])
@@ -70,13 +73,13 @@ class Child:
         host.locale_and_encoding()
         chance.install()
         network.install(hardware["host"])
-        processes.install(tools)
+        processes.install({**{os.path.basename(name): _no_answer for name in world.get("tools", [])}, **tools})
         self.hub = hub.Hub(_not_yet)
         DECISIONS.roots = [self.root.rstrip("/") + "/"]
-        DECISIONS.forced = dict(world.get("forced") or {})
         self.files.wheel_files = frozenset(os.path.join(self.root, name) for name in world["wheel_files"])
         self._modules(hardware)
         files.install(self.files)
+        natives.install(self.files, guards.GUARD.is_ours)
         os.chdir(self.boot + files.WORK)
         host.set_environment(world["env"])
         host.watch_environment()
@@ -144,6 +147,7 @@ class Child:
 
     def leave(self) -> NoReturn:
         """End all dry runs and this process, and take its folder away."""
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         for run in self.running.values():
             run.finish(True)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -151,16 +155,14 @@ class Child:
 
     def learn(self) -> None:
         """Import what earlier dry runs imported, so that later ones need not."""
+        names = learning.harmless([name for name in self.learned if name not in self.left_alone], self.package, _fork)
         host.ReadNames.on = True
-        for name in self.learned:
-            if name not in sys.modules:
-                try:
-                    importlib.import_module(name)
-                except BaseException:  # noqa: BLE001  the dry run that needs it will meet it again
-                    pass
+        for name in names:
+            importlib.import_module(name)
         host.ReadNames.on = False
-        if self.learned:
-            self.learned = []
+        self.left_alone.update(name for name in self.learned if name not in sys.modules)
+        self.learned = []
+        if names:
             gc.collect()
             gc.freeze()
 
@@ -170,6 +172,11 @@ class Child:
             "ready": True, "walls": self.walls, "env_read": sorted(host.ReadNames.names), "modules": len(sys.modules),
             "decisions": list(DECISIONS.rows.values()), "hit": list(DECISIONS.hit), "count_asked": gpucount.GPUCount.asked,
         }
+
+
+def _no_answer(_words: list[str]) -> None:
+    """What a tool says that is there but cannot be run: nothing that is known."""
+    return None
 
 
 def _known_modules() -> list[str]:
@@ -254,6 +261,8 @@ def _forked(child: Child, run: Run, write: int) -> None:
         child.files.own = run.own
         os.chdir(run.own + files.WORK)
         text = json.dumps(answer_launch(child, run.request, write), default=repr)
+    except OSError as error:
+        text = json.dumps({"problem": _in_words(error)})
     except BaseException:  # noqa: BLE001  whatever it is, the host must hear of it
         traceback.print_exc()
         text = json.dumps({"outcome": "unclear", "reason": "gonogo's own code failed in the child", "tail": traceback.format_exc()[-3000:]})
@@ -303,33 +312,53 @@ def _write_line(write: int, value: dict[str, Any]) -> None:
         view = view[os.write(write, view):]
 
 
-def _read_line(read: int) -> bytes:
+def _read_world(read: int) -> dict[str, Any]:
+    """The description of the world, its length in front. Raises EOFError where the host ended before it had said all."""
     line = b""
     while not line.endswith(b"\n"):
-        piece = os.read(read, 1)
-        if not piece:
-            sys.exit(0)
-        line += piece
-    return line
+        line += _read_some(read, 1)
+    body = b""
+    while len(body) < int(line):
+        body += _read_some(read, int(line) - len(body))
+    world: dict[str, Any] = json.loads(body)
+    return world
+
+
+def _read_some(read: int, most: int) -> bytes:
+    piece = os.read(read, most)
+    if not piece:
+        raise EOFError
+    return piece
 
 
 def main() -> None:
-    """Build, load, serve."""
+    """Build, load, serve. The folder of this child is told on the command line too."""
     read, write = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    length = _read_line(read)
-    body = b""
-    while len(body) < int(length):
-        piece = os.read(read, int(length) - len(body))
-        if not piece:
-            sys.exit(0)
-        body += piece
-    child = Child(json.loads(body))
+    try:
+        child = Child(_read_world(read))
+    except EOFError:
+        shutil.rmtree(sys.argv[1], ignore_errors=True)
+        return
     child.end_with_host()
+    try:
+        _load(child, write)
+        serve(child, read, write)
+    except BrokenPipeError:  # nobody reads the answers any more
+        pass
+    child.leave()
+
+
+def _load(child: Child, write: int) -> None:
+    """Build the world and load the engine, and tell the host how that went; does not return where it failed."""
     gc.disable()
     try:
         child.build()
+    except OSError as error:
+        _write_line(write, {"ready": False, "problem": _in_words(error)})
+        os._exit(1)
+    try:
         child.load()
     except BaseException as error:  # noqa: BLE001  the host decides what it means
         from .errors import describe
@@ -342,11 +371,11 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     _write_line(write, child.state())
-    try:
-        serve(child, read, write)
-    except BrokenPipeError:  # nobody reads the answers any more
-        pass
-    child.leave()
+
+
+def _in_words(error: OSError) -> str:
+    """What the machine refused to gonogo itself: no engine has had a part in it."""
+    return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
 
 
 def _plain_frames(told: dict[str, Any]) -> dict[str, Any]:

@@ -45,17 +45,18 @@ class Decisions:
         if row is None:
             self.rows[key] = {
                 "key": key, "kind": kind, "name": name, "path": path, "line": line, "function": function,
-                "phase": self._phase(), "usual": _plain(usual), "other": _plain(other), "times": 1,
+                "phase": self.phase_now(), "usual": _plain(usual), "other": _plain(other), "times": 1,
             }
         else:
             row["times"] += 1
         return usual
 
-    def _phase(self) -> str:
-        """``import`` while a module body runs, else the phase that was set."""
+    def phase_now(self) -> str:
+        """``import`` while a module body runs (but for the one that was started as a program), else the phase that was set."""
         frame: FrameType | None = sys._getframe(2)
         while frame is not None:
-            if frame.f_code.co_name == "<module>" and not frame.f_code.co_filename.startswith(HERE):
+            body = frame.f_code.co_name == "<module>" and not frame.f_code.co_filename.startswith(HERE)
+            if body and frame.f_globals.get("__name__") != "__main__":
                 return "import"
             frame = frame.f_back
         return self.phase

@@ -13,6 +13,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from .decisions import DECISIONS
+
 _ONE_PATH = (
     "stat lstat listdir scandir access mkdir rmdir remove unlink open readlink statvfs chmod lchmod chown lchown utime truncate "
     "chdir chflags lchflags mkfifo mknod pathconf getxattr setxattr listxattr removexattr"
@@ -25,6 +27,8 @@ _ordinary_cwd = os.getcwd
 WORK = "/work"
 #: What furniture.py furnishes for all runs.
 _SHARED = ("/proc", "/sys", "/etc", "/usr/bin")
+#: Where the kernel tells of hardware that gonogo's own facts are silent on.
+_KERNEL = ("/sys", "/dev")
 _DISK_BYTES = 1 << 42
 _DEVICES = {"/dev/" + name for name in "null zero urandom random fd stdout stderr stdin".split()}
 
@@ -156,6 +160,16 @@ def _one(name: str, files: Files) -> Callable[..., Any]:
     def led(path: Any = ".", *args: Any, **kwargs: Any) -> Any:
         return ordinary(files.lead(path), *args, **kwargs)
 
+    def status(path: Any, *args: Any, **kwargs: Any) -> Any:
+        real = files.lead(path)
+        try:
+            return ordinary(real, *args, **kwargs)
+        except FileNotFoundError:
+            # Does the machine have this device? Nobody knows. If it does, it is a folder, as far as one can tell.
+            if not (below(str(path), _KERNEL) and DECISIONS.take("path", str(path), False, True)):
+                raise
+            return ordinary(files.shared)
+
     def lstat(path: Any, *args: Any, **kwargs: Any) -> Any:
         real = files.lead(path)
         found = ordinary(real, *args, **kwargs)
@@ -183,7 +197,7 @@ def _one(name: str, files: Files) -> Callable[..., Any]:
         return os.statvfs_result((4096, 4096, blocks, blocks, blocks, names, names, names, 0, 255))
 
     chosen: dict[str, Callable[..., Any]] = {
-        "lstat": lstat, "readlink": readlink, "listdir": listdir, "scandir": scandir, "statvfs": statvfs,
+        "stat": status, "lstat": lstat, "readlink": readlink, "listdir": listdir, "scandir": scandir, "statvfs": statvfs,
     }
     function = chosen.get(name, led)
     function.__name__ = name

@@ -52,7 +52,7 @@ def furnish(sandbox: str, hardware: dict[str, Any], tools: list[str]) -> None:
         with open(path, "w") as file:
             file.write(text)
     for tool in tools:
-        path = os.path.join(sandbox, "usr/bin", tool)
+        path = os.path.join(sandbox, tool.lstrip("/") if "/" in tool else f"usr/bin/{tool}")
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w"):
             os.chmod(path, 0o755)

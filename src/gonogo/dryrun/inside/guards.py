@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .files import below
+from .natives import LIBC
 from .unknown import SITE
 
 _open = os.open  # the real one, before files.py replaces it
@@ -69,8 +70,6 @@ _CHANGES = (
     "os.setxattr", "os.removexattr",
 )
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-#: The C library is part of every world.
-_LIBC = ("libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0")
 
 
 def _audit(event: str, args: tuple[Any, ...]) -> None:
@@ -86,7 +85,7 @@ def _audit(event: str, args: tuple[Any, ...]) -> None:
     elif event == "ctypes.dlopen":
         name = args[0]
         # A stand-in has no library: looking for it fails by itself, as it would with a broken installation.
-        if name and name not in _LIBC and not GUARD.is_ours(os.fsdecode(name)) and not below(os.fsdecode(name), (SITE,)):
+        if name and name not in LIBC and not GUARD.is_ours(os.fsdecode(name)) and not below(os.fsdecode(name), (SITE,)):
             raise GUARD.refuse(os.fsdecode(name))
     elif event in _STARTS or event in _TALKS:
         _deny(f"{event} {args[-1 if event in _TALKS else 0]!r}")

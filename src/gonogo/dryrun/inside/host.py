@@ -112,7 +112,7 @@ def after_psutil(host: dict[str, Any]) -> Any:
     def then(m: ModuleType) -> None:
         p: Any = m
         p.virtual_memory = lambda: memory(
-            total, available, round(100 * (total - available) / total, 1), total - available, available, 0, 0, 0, 0, 0, 0
+            total, available, 100 * (total - available) / total, total - available, available, 0, 0, 0, 0, 0, 0
         )
         p.swap_memory = lambda: swap(0, 0, 0, 0.0, 0, 0)
         p.cpu_count = lambda logical=True: host["cpus"]
@@ -122,7 +122,7 @@ def after_psutil(host: dict[str, Any]) -> Any:
         p.net_connections = lambda *_a, **_k: []
         p.process_iter = lambda *_a, **_k: iter(())
         p.pids = lambda: [1]
-        p.pid_exists = lambda pid: pid == 1
+        p.pid_exists = lambda pid: pid == os.getpid()
         p.users = lambda: []
         p.disk_partitions = lambda all=False: []
         p.cpu_freq = lambda percpu=False: [] if percpu else None

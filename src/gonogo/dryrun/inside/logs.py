@@ -7,6 +7,7 @@ import logging
 import sys
 from typing import Any
 
+from .decisions import DECISIONS
 from .errors import fault_of, frames_of, root_exception, under
 
 
@@ -27,6 +28,8 @@ def listen_to_log(package: str) -> list[str]:
                 text = record.getMessage()
             except Exception as error:
                 text = f"{record.msg!r} ({error!r})"
+            if DECISIONS.phase_now() == "import":
+                WARNED_ON_IMPORT.append(record.name)
             rows.append(f"{record.levelname} {record.name}:{record.lineno} {text}")
         return record
 
@@ -34,6 +37,8 @@ def listen_to_log(package: str) -> list[str]:
     return rows
 
 
+#: Loggers that warned while a module was imported.
+WARNED_ON_IMPORT: list[str] = []
 #: Exceptions that look like a stand-in's and that the engine took note of and went on.
 SWALLOWED: list[str] = []
 

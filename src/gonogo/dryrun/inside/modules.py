@@ -34,6 +34,8 @@ class FakeFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if _under(name, self.absent):
             return None
         top = _longest(name, self.faked)
+        if top is None and isinstance(sys.modules.get(name.rpartition(".")[0]), FakeModule):
+            top = name.rpartition(".")[0]  # a stand-in that an engine has put in another's place
         if top is None:
             return None
         if name != top and name not in self.described:

@@ -77,7 +77,8 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
         commands=World.unknown, swallowed=logs.SWALLOWED,
         foreign=[child.files.clean(file) for file in guards.GUARD.foreign], denied=guards.GUARD.denied,
         missing={name: where for name, where in child.last.missing.items() if name not in before},
-        new_modules=_new(before),
+        # A module that warns while it is imported has to warn in every run, so it is not imported ahead.
+        new_modules=[] if logs.WARNED_ON_IMPORT else _new(before),
     )
     return answer
 
