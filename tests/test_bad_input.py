@@ -16,6 +16,7 @@ import pytest
 from gonogo import OwnProblem
 from gonogo.places import cache_folder
 from gonogo.releases import Releases
+from tests.releases.package_index import PackageIndex
 from tests.tiny_engine import Done, Place, make_index, new_place, release
 
 GO = ("check", "--release", "vllm==0.32.0", "--gpu", "cpu", "--", "vllm", "serve", "x")
@@ -198,10 +199,6 @@ def truncated(file: Path) -> None:
     file.write_bytes(content[: len(content) // 2])
 
 
-def emptied(file: Path) -> None:
-    file.write_bytes(b"")
-
-
 def garbled(file: Path) -> None:
     file.write_bytes(bytes(255 - byte for byte in file.read_bytes()))
 
@@ -210,35 +207,41 @@ def nonsense(file: Path) -> None:
     file.write_text('{"layout": 1, "models": 1, "words": 7, "releases": [{}], "installed": [], "make": 0}')
 
 
-def another(file: Path) -> None:
-    file.write_text("[1, 2]")
-
-
 def gone(file: Path) -> None:
     file.unlink()
 
 
 RECORDS = [
     *("listings/vllm.json", "releases/vllm-0.32.0/record.json", "releases/vllm-0.32.0/environment-*.json"),
-    *("environments/*/record.json", "outcomes/*/*.json", "import-decisions/*.json"),
+    *("environments/*/record.json", "outcomes/*/*.json"),
 ]
 
 
+@pytest.fixture(scope="module")
+def checked(tiny_index: PackageIndex, tiny_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Done]:
+    """A cache in which a check has been made, and how that check ended."""
+    place = new_place(tmp_path_factory.mktemp("checked") / "place", tiny_index, tiny_cache)
+    done = place.run(*GO)
+    assert done.code == 0
+    return place.cache, done
+
+
 @pytest.mark.parametrize("pattern", RECORDS)
-@pytest.mark.parametrize("damage", [truncated, emptied, garbled, nonsense, another, gone])
-def test_a_damaged_record_is_made_anew(place: Place, pattern: str, damage: Damage) -> None:
-    before = place.run(*GO)
+@pytest.mark.parametrize("damage", [truncated, garbled, nonsense, gone])
+def test_a_damaged_record_is_made_anew(
+    checked: tuple[Path, Done], tiny_index: PackageIndex, tmp_path: Path, pattern: str, damage: Damage
+) -> None:
+    cache, before = checked
+    place = new_place(tmp_path / "place", tiny_index, cache)
     files = list(place.cache.glob(pattern))
-    if not files:
-        pytest.skip("this check left no such file")
+    assert files
     for file in files:
         damage(file)
-    listed = place.run("releases")
-    assert (listed.code, listed.err) == (0, "")
+    assert place.run("releases").code == 0
+    if "outcomes" not in pattern:
+        shutil.rmtree(place.cache / "outcomes")
     assert place.run(*GO) == before
-    again = place.run("releases")
-    assert again.out.startswith("vllm 0.32.0 ")
-    assert place.run("releases", "list", "vllm").out.count("\n") == 2
+    assert place.run("releases").out.startswith("vllm 0.32.0 ")
 
 
 @pytest.mark.parametrize(
@@ -321,9 +324,12 @@ def test_a_variable_that_is_not_set(place: Place, name: str) -> None:
 
 
 def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(_uid: int) -> None:
+        raise KeyError
+
     for name in ("HOME", "XDG_CACHE_HOME", "GONOGO_CACHE"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("pwd.getpwuid", lambda uid: {}[str(uid)])
+    monkeypatch.setattr("pwd.getpwuid", unknown)
     with pytest.raises(OwnProblem, match="set GONOGO_CACHE"):
         cache_folder()
 

@@ -100,9 +100,15 @@ class Checker:
         assumed += _told(models, worlds)
         results = tuple(worlds)
         return LaunchResult(
-            source=launch.source, argv=launch.argv, env=launch.env, engine=launch.engine, verdict=verdict_of(results),
-            decided_by=decided_by(results), assumed=tuple(dict.fromkeys([*assumed, *self._releases.notes])),
-            not_checked=_NOT_CHECKED, worlds=results,
+            source=launch.source,
+            argv=launch.argv,
+            env=launch.env,
+            engine=launch.engine,
+            verdict=verdict_of(results),
+            decided_by=decided_by(results),
+            assumed=tuple(dict.fromkeys([*assumed, *self._releases.notes])),
+            not_checked=_NOT_CHECKED,
+            worlds=results,
         )
 
     def _in_models(
@@ -112,7 +118,7 @@ class Checker:
         hardware, run = self._sized(launch, world, models, sized, allow_code)
         if not run.missing:
             return [(_model(run, models), hardware, run)]
-        found = []
+        found: list[tuple[str | None, Hardware, DryRun]] = []
         for word, assumed in assumptions(run.missing, models):
             hardware, tried = self._sized(launch, world, assumed, sized, allow_code)
             found.append((f"{_model(tried, assumed)} ({word})", hardware, tried))
@@ -164,22 +170,41 @@ def _world(
     covered = engine_named(launch.engine).table["covered"]
     if version not in covered and outcome.kind != "unclear":
         said = "passed" if outcome.error is None else f"refused: {outcome.error.type}: {outcome.error.message}"
-        reason = f"{launch.engine} {version} is not covered yet, its dry runs were never compared with the real engine; here it {said}"
+        reason = (
+            f"{launch.engine} {version} is not covered yet: its dry runs were never compared with the real engine; "
+            f"here it {said}"
+        )
         outcome = replace(outcome, kind="unclear", reason=reason)
     if launch.unread and outcome.kind != "unclear":
         reason = f"the launch says what cannot be read here: {'; '.join(launch.unread)}"
         outcome = replace(outcome, kind="unclear", reason=reason, depends_on=(*outcome.depends_on, *launch.unread))
     return WorldResult(
-        release=version, release_from=choice.chosen_by, gpu=hardware.gpu.name, count=hardware.count, nodes=hardware.nodes,
-        model=model, outcome=outcome.kind, reason=outcome.reason, stages=outcome.stages, error=outcome.error,
-        depends_on=outcome.depends_on, warnings=outcome.warnings, resolved=outcome.resolved,
+        release=version,
+        release_from=choice.chosen_by,
+        gpu=hardware.gpu.name,
+        count=hardware.count,
+        nodes=hardware.nodes,
+        model=model,
+        outcome=outcome.kind,
+        reason=outcome.reason,
+        stages=outcome.stages,
+        error=outcome.error,
+        depends_on=outcome.depends_on,
+        warnings=outcome.warnings,
+        resolved=outcome.resolved,
     )
 
 
 def _not_run(version: str, choice: ReleaseChoice, hardware: Hardware, why: str) -> WorldResult:
     return WorldResult(
-        release=version, release_from=choice.chosen_by, gpu=hardware.gpu.name, count=hardware.count, nodes=hardware.nodes,
-        model=None, outcome="unclear", reason=f"this release cannot be run: {why}",
+        release=version,
+        release_from=choice.chosen_by,
+        gpu=hardware.gpu.name,
+        count=hardware.count,
+        nodes=hardware.nodes,
+        model=None,
+        outcome="unclear",
+        reason=f"this release cannot be run: {why}",
     )
 
 

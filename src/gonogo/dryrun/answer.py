@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from gonogo.dryrun.outcome import Error, Outcome, Site
+from gonogo.dryrun.outcome import Error, Outcome, OutcomeKind, Site
 from gonogo.dryrun.signature import fault_of
 from gonogo.dryrun.world import World
 from gonogo.source.ids import error_id, template_of
@@ -29,15 +29,17 @@ class Answer:
 def outcome_of(answer: dict[str, Any], depends: tuple[str, ...], world: World) -> Outcome:
     """The outcome that an answer stands for: ``unclear`` where a stand-in or a missing fact was in the way."""
     warnings = tuple(answer.get("warnings", ()))
-    done = {stage: "passed" for stage in answer.get("done", ())}
+    done = dict.fromkeys(answer.get("done", ()), "passed")
     fault = fault_of(answer)
     if fault is None and depends:
         fault = f"it depends on what cannot be known here: {'; '.join(depends)}"
     error = None if answer["outcome"] in ("passed", "unclear") else error_of(answer, world)
-    kind = "unclear" if fault is not None else answer["outcome"]
+    kind: OutcomeKind = "unclear" if fault is not None else answer["outcome"]
     stages = {**done, **({answer["stage"]: kind} if answer.get("stage") else {})}
     reason = fault if fault is not None else _why(answer)
-    return Outcome(kind, reason, stages, error, depends, warnings, answer.get("resolved", {}) if kind == "passed" else {})
+    return Outcome(
+        kind, reason, stages, error, depends, warnings, answer.get("resolved", {}) if kind == "passed" else {}
+    )
 
 
 def _why(answer: dict[str, Any]) -> str | None:

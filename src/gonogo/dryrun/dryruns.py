@@ -63,7 +63,7 @@ class DryRuns:
         request, words, assumed = self._filled(child, request, words, models, world)
         missing = [name for name, facts in request["models"].items() if facts.get("known") is False]
         missing += [path for path in words.get("paths", ()) if path.rstrip("/") not in request["models"]]
-        depends = self._depends_on(child, request, words, models)
+        depends = self._depends_on(child, request, words)
         depends += self._depends_on_import(world, request, words)
         asked = (*request["paths"], *request["models"])
         answer = Answer(words, depends, asked, tuple(missing), assumed)
@@ -80,7 +80,11 @@ class DryRuns:
             name = answer["repository"]
             facts = models.facts(name)
             request["models"][name] = {"files": {}, "known": False} if facts is None else facts_of(facts)
-        return {"outcome": "unclear", "reason": f"the engine asks for more than {_MOST_QUESTIONS} models", "stage": None}
+        return {
+            "outcome": "unclear",
+            "reason": f"the engine asks for more than {_MOST_QUESTIONS} models",
+            "stage": None,
+        }
 
     def _filled(
         self, child: ChildProcess, request: dict[str, Any], words: dict[str, Any], models: Models, world: World
@@ -93,26 +97,34 @@ class DryRuns:
         again = self._ask(child, fuller, models)
         if signature(again) == signature(words):
             return fuller, again, ()
-        return fuller, again, tuple(f"tokenizer: a stand-in for that of {name}, which is not among its facts" for name in names)
+        return (
+            fuller,
+            again,
+            tuple(f"tokenizer: a stand-in for that of {name}, which is not among its facts" for name in names),
+        )
 
-    def _depends_on(
-        self, child: ChildProcess, request: dict[str, Any], answer: dict[str, Any], models: Models
-    ) -> tuple[str, ...]:
+    def _depends_on(self, child: ChildProcess, request: dict[str, Any], answer: dict[str, Any]) -> tuple[str, ...]:
         """What the outcome depends on: decisions on unknown values and missing facts that change it when answered otherwise."""
         found = [f"model facts of {name}" for name, facts in request["models"].items() if facts.get("known") is False]
         if fault_of(answer) is not None:
             return tuple(found)
-        known = {name for name in request["models"]}
+        known = set(request["models"])
         gone = [path for path in answer.get("paths", ()) if path.rstrip("/") not in known]
         if answer["outcome"] != "passed":
             found += [f"the path {path}, which is not here" for path in gone]
             found += [f"what this command answers: {command}" for command in answer.get("commands", ())]
         found += [f"{name} of the model, which is not among its facts" for name in hangs_on_missing(answer)]
-        flips = [row for row in answer.get("decisions", []) if row["phase"] == "run" and row["usual"] != row["other"]][:_MOST_FLIPS]
+        flips = [row for row in answer.get("decisions", []) if row["phase"] == "run" and row["usual"] != row["other"]][
+            :_MOST_FLIPS
+        ]
         requests = [{**request, "forced": {row["key"]: row["other"]}} for row in flips]
         for index, other in child.ask(requests):
             if other["outcome"] == "asks" or signature(other) != signature(answer):
-                found.append(f"{flips[index]['kind']} {flips[index]['name']} at {flips[index]['path']}:{flips[index]['line']}")
+                found.append(
+                    f"{flips[index]['kind']} {flips[index]['name']} at {flips[index]['path']}:{flips[index]['line']}"
+                )
+            else:
+                _keep_common(answer, other)
         return tuple(found)
 
     def _depends_on_import(self, world: World, request: dict[str, Any], answer: dict[str, Any]) -> tuple[str, ...]:
@@ -123,10 +135,12 @@ class DryRuns:
         for row in self.that_matter_at_import(world):
             child = self._flipped_child(world, {row["key"]: row["other"]})
             try:
-                same = child.error is None and signature(child.ask_one(request)) == signature(answer)
+                other = None if child.error is not None else child.ask_one(request)
             finally:
                 child.close()
-            if not same:
+            if other is not None and signature(other) == signature(answer):
+                _keep_common(answer, other)
+            else:
                 found.append(f"{row['kind']} {row['name']} at {row['path']}:{row['line']}")
         return tuple(found)
 
@@ -155,7 +169,9 @@ class DryRuns:
             child.close()
             child = None
         if child is None:
-            self._progress.say(f"loading {world.release.engine} {world.release.version} on {world.hardware.gpu.name} ...")
+            self._progress.say(
+                f"loading {world.release.engine} {world.release.version} on {world.hardware.gpu.name} ..."
+            )
             while len(self._children) >= _MOST_CHILDREN:
                 self._children.pop(next(iter(self._children))).close()
             child = ChildProcess(Path(world.release.python), description)
@@ -196,10 +212,23 @@ def _without_count(description: dict[str, Any], count: bool) -> dict[str, Any]:
     return {**description, "hardware": hardware}
 
 
+def _keep_common(answer: dict[str, Any], other: dict[str, Any]) -> None:
+    """Take away the resolved values that differ when a decision on an unknown value falls the other way: nobody knows them."""
+    told = other.get("resolved") or {}
+    answer["resolved"] = {
+        name: value for name, value in (answer.get("resolved") or {}).items() if told.get(name) == value
+    }
+
+
 def _failed_load(child: ChildProcess) -> dict[str, Any]:
     error = child.error or {}
+    withheld = sorted({row["name"] for row in child.state.get("decisions", ()) if "withheld: " in row["name"]})
     return {
-        "outcome": "unclear", "stage": "arguments",
-        "reason": f"the engine cannot be loaded here: {error.get('root_type')}: {error.get('root_message')}"[:600],
+        "outcome": "unclear",
+        "stage": "arguments",
+        "reason": (
+            f"the engine cannot be loaded here: {error.get('root_type')}: {error.get('root_message')}"
+            f"{', after it asked for ' + ', '.join(withheld) if withheld else ''}"
+        )[:600],
         "traceback": error.get("traceback"),
     }

@@ -14,7 +14,10 @@ def lacking(request: dict[str, Any], answer: dict[str, Any]) -> list[str]:
         name
         for kind in ("models", "paths")
         for name, facts in request[kind].items()
-        if facts.get("listed") is None and facts.get("known", True) and not has_tokenizer(facts["files"]) and facts["files"]
+        if facts.get("listed") is None
+        and facts.get("known", True)
+        and not has_tokenizer(facts["files"])
+        and facts["files"]
         and (kind == "paths" or any(want.startswith((f"{name}/", f"{name} ")) for want in wanted))
     ]
 
@@ -24,8 +27,13 @@ def with_tokenizer(request: dict[str, Any], names: list[str], tokenizer: dict[st
     fuller = dict(request)
     for kind in ("models", "paths"):
         fuller[kind] = {
-            name: {**facts, "files": {**tokenizer, **facts["files"]}, "assumed": sorted(set(tokenizer) - set(facts["files"]))}
-            if name in names else facts
+            name: {
+                **facts,
+                "files": {**tokenizer, **facts["files"]},
+                "assumed": sorted(set(tokenizer) - set(facts["files"])),
+            }
+            if name in names
+            else facts
             for name, facts in request[kind].items()
         }
     return fuller

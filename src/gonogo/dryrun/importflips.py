@@ -95,16 +95,34 @@ def battery(world: World) -> list[dict[str, Any]]:
         for shape in SHAPES:
             name = f"stand-in/{shape}"
             facts = stand_in(name, shape)
-            told = {"files": {each: str(path) for each, path in facts.files.items()}, "listed": sorted(facts.listed or ()), "absent": []}
+            told = {
+                "files": {each: str(path) for each, path in facts.files.items()},
+                "listed": sorted(facts.listed or ()),
+                "absent": [],
+            }
             args = [word.replace("MODEL", name) for word in words[1:]]
-            requests.append({
-                "entry": "command", "target": words[0], "args": args, "arguments": {}, "positional": [], "env": {},
-                "paths": {}, "models": {name: told}, "watched": [],
-            })
+            requests.append(
+                {
+                    "entry": "command",
+                    "target": words[0],
+                    "args": args,
+                    "arguments": {},
+                    "positional": [],
+                    "env": {},
+                    "paths": {},
+                    "models": {name: told},
+                    "watched": [],
+                }
+            )
     return requests
 
 
 def _own_key(world: World) -> list[str]:
     from gonogo.dryrun.memory import own_version
 
-    return [own_version(), world.release.identity, world.hardware.gpu.vendor, json.dumps(sorted(world.packages.items()))]
+    return [
+        own_version(),
+        world.release.identity,
+        world.hardware.gpu.vendor,
+        json.dumps(sorted(world.packages.items())),
+    ]

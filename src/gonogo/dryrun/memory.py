@@ -55,7 +55,11 @@ class Memory:
         names = {name: self._identity(models, name) for name in request["models"]}
         words = {key: value for key, value in answer.words.items() if key not in _NOT_KEPT}
         record = {
-            "models": names, "words": words, "depends": answer.depends, "asked": answer.asked, "missing": answer.missing,
+            "models": names,
+            "words": words,
+            "depends": answer.depends,
+            "asked": answer.asked,
+            "missing": answer.missing,
             "assumed": answer.assumed,
         }
         write_json(self._path(request, world), record)
@@ -81,5 +85,3 @@ def _content(facts: dict[str, Any]) -> str:
     for name, path in sorted(facts["files"].items()):
         digest.update(name.encode() + b"\0" + hashlib.sha256(Path(path).read_bytes()).digest())
     return digest.hexdigest()
-
-

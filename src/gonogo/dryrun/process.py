@@ -19,8 +19,14 @@ _BOOT = Path(__file__).parent / "inside" / "boot.py"
 #: All that the child's interpreter is told: nothing of the user's. ``-I`` would say so too, but takes away the hash seed,
 #: and the order in which an engine tells the members of a set.
 _ENVIRONMENT = {
-    "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC0", "PYTHONHASHSEED": "0", "PYTHONSAFEPATH": "1", "PYTHONUTF8": "1",
-    "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+    "PATH": "/usr/bin:/bin",
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC0",
+    "PYTHONHASHSEED": "0",
+    "PYTHONSAFEPATH": "1",
+    "PYTHONUTF8": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
 }
 
 
@@ -37,7 +43,11 @@ class ChildProcess:
         try:
             self._process = subprocess.Popen(
                 [str(python), "-s", "-S", str(_BOOT), str(self.folder)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, env=_ENVIRONMENT, cwd=self.folder,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                env=_ENVIRONMENT,
+                cwd=self.folder,
                 start_new_session=True,
             )
             body = json.dumps(world).encode()
@@ -88,7 +98,9 @@ class ChildProcess:
             if not ready:
                 raise OwnProblem(f"the child for dry runs did not answer within {patience:.0f} s")
             if not piece:
-                raise OwnProblem(f"the child for dry runs ended unexpectedly: {self._last_words() or 'it said nothing'}")
+                raise OwnProblem(
+                    f"the child for dry runs ended unexpectedly: {self._last_words() or 'it said nothing'}"
+                )
             self._buffer += piece
         line, self._buffer = self._buffer.split(b"\n", 1)
         answer: dict[str, Any] = json.loads(line)

@@ -14,7 +14,15 @@ from gonogo.models.types import ModelFacts
 _FILE_NAME = re.compile(r"[\w.+-]+\.[a-z][a-z0-9]{0,5}")
 
 #: Variables that put code into the interpreter. Set by a launch, they could make the engine another program.
-_CODE_VARIABLES = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES")
+_CODE_VARIABLES = (
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PYTHONSTARTUP",
+    "PYTHONUSERBASE",
+    "LD_PRELOAD",
+    "LD_AUDIT",
+    "DYLD_INSERT_LIBRARIES",
+)
 
 
 def request_for(launch: Launch, models: Models) -> dict[str, Any]:
@@ -26,8 +34,14 @@ def request_for(launch: Launch, models: Models) -> dict[str, Any]:
         if facts is not None:
             paths[word.rstrip("/") or word] = facts_of(facts)
     return {
-        "entry": launch.entry, "target": launch.target, "args": list(launch.args), "arguments": launch.arguments,
-        "positional": list(launch.positional), "env": dict(launch.env), "paths": paths, "models": {},
+        "entry": launch.entry,
+        "target": launch.target,
+        "args": list(launch.args),
+        "arguments": launch.arguments,
+        "positional": list(launch.positional),
+        "env": dict(launch.env),
+        "paths": paths,
+        "models": {},
         "watched": [word for word in words if _may_be_path(word)],
     }
 
@@ -40,7 +54,11 @@ def _may_be_path(word: str) -> bool:
 def facts_of(facts: ModelFacts) -> dict[str, Any]:
     """Model facts in JSON's types."""
     listed = None if facts.listed is None else sorted(facts.listed)
-    return {"files": {name: str(path) for name, path in facts.files.items()}, "listed": listed, "absent": sorted(facts.absent)}
+    return {
+        "files": {name: str(path) for name, path in facts.files.items()},
+        "listed": listed,
+        "absent": sorted(facts.absent),
+    }
 
 
 def code_variables(launch: Launch) -> list[str]:

@@ -10,7 +10,11 @@ def signature(answer: dict[str, Any]) -> tuple[Any, ...]:
     frames = answer.get("frames") or []
     last = frames[-1] if frames else {}
     return (
-        answer["outcome"], answer.get("root_type"), answer.get("root_message"), last.get("path"), last.get("line"),
+        answer["outcome"],
+        answer.get("root_type"),
+        answer.get("root_message"),
+        last.get("path"),
+        last.get("line"),
         answer.get("note") if answer["outcome"] == "passed" else None,
     )
 

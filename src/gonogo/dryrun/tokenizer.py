@@ -33,12 +33,19 @@ def stand_in_tokenizer(release: Release, cache: Path) -> dict[str, str]:
     if not isinstance(read_json(place), dict):
         tokenizer = json.loads(Path(files["tokenizer.json"]).read_text())
         known = {token["content"] for token in tokenizer.get("added_tokens", [])}
-        first = 1 + max([*tokenizer["model"]["vocab"].values(), *(token["id"] for token in tokenizer.get("added_tokens", []))])
+        first = 1 + max(
+            [*tokenizer["model"]["vocab"].values(), *(token["id"] for token in tokenizer.get("added_tokens", []))]
+        )
         fresh = [text for text in _tokens_in(release.root) if text not in known][:_MOST]
         tokenizer.setdefault("added_tokens", []).extend(
             {
-                "id": first + number, "content": text, "single_word": False, "lstrip": False, "rstrip": False,
-                "normalized": False, "special": True,
+                "id": first + number,
+                "content": text,
+                "single_word": False,
+                "lstrip": False,
+                "rstrip": False,
+                "normalized": False,
+                "special": True,
             }
             for number, text in enumerate(fresh)
         )

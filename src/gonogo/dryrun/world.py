@@ -11,7 +11,12 @@ from gonogo.hardware.types import Hardware
 from gonogo.releases import Release
 
 #: The environment of a process in the official images, as far as it matters to anybody.
-BASE_ENV = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8", "TMPDIR": "/tmp"}
+BASE_ENV = {
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": "/root",
+    "LANG": "C.UTF-8",
+    "TMPDIR": "/tmp",
+}
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,11 @@ class World:
         table = engine.table
         faked, absent = self._packages()
         versions = dict(release.versions)
-        cuda = versions.get("nvidia-cuda-runtime") or versions.get("nvidia-cuda-runtime-cu12") or versions.get("nvidia-cuda-runtime-cu11")
+        cuda = (
+            versions.get("nvidia-cuda-runtime")
+            or versions.get("nvidia-cuda-runtime-cu12")
+            or versions.get("nvidia-cuda-runtime-cu11")
+        )
         if cuda:
             versions["cuda"] = ".".join(cuda.split(".")[:2])
         image = table.get("image", {}).get(self.hardware.gpu.vendor, {})
@@ -50,16 +59,26 @@ class World:
         for name, distribution in self._table().items():
             if distribution and name in faked:
                 distributions[distribution] = versions.get(distribution, "1.0.0")
-        for name, version in versions.items():
-            if faked.get(_import_name(name)) is not None:
-                distributions[name] = version
-        distributions |= {name: versions[like] for name, like in image.get("distributions", {}).items() if like in versions}
+        distributions |= {name: version for name, version in versions.items() if _import_name(name) in faked}
+        distributions |= {
+            name: versions[like] for name, like in image.get("distributions", {}).items() if like in versions
+        }
         return {
-            "package": engine.package, "adapter": str(engine.inside), "release_root": str(release.root),
-            "environment": str(release.environment), "versions": versions, "faked": faked, "absent": sorted(absent),
-            "distributions": distributions, "hardware": self._hardware(), "env": {**BASE_ENV, **image.get("env", {}), **self.env},
-            "preload": table["child"]["preload"], "nvml": table["child"]["nvml"], "tools": image.get("tools", []),
-            "wheel_files": table.get("wheel_files", {}).get(self.hardware.gpu.vendor, []), "limits": self.limits,
+            "package": engine.package,
+            "adapter": str(engine.inside),
+            "release_root": str(release.root),
+            "environment": str(release.environment),
+            "versions": versions,
+            "faked": faked,
+            "absent": sorted(absent),
+            "distributions": distributions,
+            "hardware": self._hardware(),
+            "env": {**BASE_ENV, **image.get("env", {}), **self.env},
+            "preload": table["child"]["preload"],
+            "nvml": table["child"]["nvml"],
+            "tools": image.get("tools", []),
+            "wheel_files": table.get("wheel_files", {}).get(self.hardware.gpu.vendor, []),
+            "limits": self.limits,
             "withheld": sorted(self.withheld),
         }
 
@@ -82,13 +101,22 @@ class World:
         """
         packages, vendor = self.engine.table["packages"], self.hardware.gpu.vendor
         versions, table = self.release.versions, self._table()
-        faked = {name: versions.get(distribution, "1.0.0") if distribution else "" for name, distribution in table.items()}
-        elsewhere = {name for other in packages if other not in ("all", vendor) for name in packages[other]} - set(table)
+        faked = {
+            name: versions.get(distribution, "1.0.0") if distribution else "" for name, distribution in table.items()
+        }
+        elsewhere = {name for other in packages if other not in ("all", vendor) for name in packages[other]} - set(
+            table
+        )
         for distribution, version in versions.items():
             name = _import_name(distribution)
             known = distribution in table.values() or name in faked or name in elsewhere or name == self.engine.package
             vendors_own = vendor != "nvidia" and distribution in packages.get("nvidia", {}).values()
-            if not known and not vendors_own and not (self.release.environment / name).exists() and not _installed(self.release, distribution):
+            if (
+                not known
+                and not vendors_own
+                and not (self.release.environment / name).exists()
+                and not _installed(self.release, distribution)
+            ):
                 faked[name] = version
         absent = set(elsewhere)
         for name, there in self.packages.items():
@@ -96,7 +124,9 @@ class World:
                 faked.setdefault(name, versions.get(name, "1.0.0"))
                 absent.discard(name)
             else:
-                faked = {each: version for each, version in faked.items() if each != name and not each.startswith(name + ".")}
+                faked = {
+                    each: version for each, version in faked.items() if each != name and not each.startswith(name + ".")
+                }
                 absent.add(name)
         return faked, absent
 

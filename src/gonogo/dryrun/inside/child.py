@@ -20,7 +20,26 @@ import time
 import traceback
 from typing import Any, NoReturn
 
-from . import chance, devices, faketorch, faketriton, files, furniture, gpucount, guards, host, hub, learning, logs, modules, natives, network, processes, unknown, withheld
+from . import (
+    chance,
+    devices,
+    faketorch,
+    faketriton,
+    files,
+    furniture,
+    gpucount,
+    guards,
+    host,
+    hub,
+    learning,
+    logs,
+    modules,
+    natives,
+    network,
+    processes,
+    unknown,
+    withheld,
+)
 from .decisions import DECISIONS, HERE
 from .run import answer_launch
 
@@ -66,7 +85,9 @@ class Child:
         guards.watch([*code, *stdlib], hidden)
         self.walls = guards.go_alone()
         self.code = [*code, *stdlib]
-        self.files = files.Files(self.shared, self.boot, [self.folder, *self.code], hidden, hardware["host"]["shm_bytes"])
+        self.files = files.Files(
+            self.shared, self.boot, [self.folder, *self.code], hidden, hardware["host"]["shm_bytes"]
+        )
         sys.path[:] = [facts, self.root, *sys.path, world["environment"]]
         sys.dont_write_bytecode = False
         host.install(hardware["host"])
@@ -103,8 +124,11 @@ class Child:
         finder = modules.FakeFinder(self.world["faked"], self.world["absent"], described, _known_modules())
         unknown.FakeModule.described = frozenset(described)
         after = {
-            "psutil": host.after_psutil(hardware["host"]), "httpx": hub.after_httpx(self.hub), "httpx2": hub.after_httpx(self.hub),
-            "requests.adapters": hub.after_requests(self.hub), "tokenizers": natives.after_tokenizers(self.files),
+            "psutil": host.after_psutil(hardware["host"]),
+            "httpx": hub.after_httpx(self.hub),
+            "httpx2": hub.after_httpx(self.hub),
+            "requests.adapters": hub.after_requests(self.hub),
+            "tokenizers": natives.after_tokenizers(self.files),
             "sentencepiece": natives.after_sentencepiece(self.files),
         }
         self.last = modules.LastFinder()
@@ -169,14 +193,19 @@ class Child:
     def state(self) -> dict[str, Any]:
         """What the host is told once the engine is loaded."""
         return {
-            "ready": True, "walls": self.walls, "env_read": sorted(host.ReadNames.names), "modules": len(sys.modules),
-            "decisions": list(DECISIONS.rows.values()), "hit": list(DECISIONS.hit), "count_asked": gpucount.GPUCount.asked,
+            "ready": True,
+            "walls": self.walls,
+            "env_read": sorted(host.ReadNames.names),
+            "modules": len(sys.modules),
+            "decisions": list(DECISIONS.rows.values()),
+            "hit": list(DECISIONS.hit),
+            "count_asked": gpucount.GPUCount.asked,
         }
 
 
 def _no_answer(_words: list[str]) -> None:
     """What a tool says that is there but cannot be run: nothing that is known."""
-    return None
+    return
 
 
 def _known_modules() -> list[str]:
@@ -227,7 +256,13 @@ class Run:
         try:
             answer = json.loads(self.text)
         except ValueError:
-            how = "took too long" if late else f"was ended by signal {status & 127}" if status & 127 else f"ended with {status >> 8}"
+            how = (
+                "took too long"
+                if late
+                else f"was ended by signal {status & 127}"
+                if status & 127
+                else f"ended with {status >> 8}"
+            )
             answer = {"outcome": "unclear", "reason": f"the dry run {how}", "stage": None, "tail": _tail(self.log)}
         shutil.rmtree(self.own, ignore_errors=True)
         try:
@@ -263,16 +298,22 @@ def _forked(child: Child, run: Run, write: int) -> None:
         text = json.dumps(answer_launch(child, run.request, write), default=repr)
     except OSError as error:
         text = json.dumps({"problem": _in_words(error)})
-    except BaseException:  # noqa: BLE001  whatever it is, the host must hear of it
+    except BaseException:
         traceback.print_exc()
-        text = json.dumps({"outcome": "unclear", "reason": "gonogo's own code failed in the child", "tail": traceback.format_exc()[-3000:]})
+        text = json.dumps(
+            {
+                "outcome": "unclear",
+                "reason": "gonogo's own code failed in the child",
+                "tail": traceback.format_exc()[-3000:],
+            }
+        )
     _send(write, text)
 
 
 def _send(write: int, text: str) -> None:
     view = memoryview(text.encode("utf-8", "backslashreplace"))
     while view:
-        view = view[os.write(write, view):]
+        view = view[os.write(write, view) :]
     os._exit(0)
 
 
@@ -309,7 +350,7 @@ def serve(child: Child, read: int, write: int) -> None:
 def _write_line(write: int, value: dict[str, Any]) -> None:
     view = memoryview(json.dumps(value).encode() + b"\n")
     while view:
-        view = view[os.write(write, view):]
+        view = view[os.write(write, view) :]
 
 
 def _read_world(read: int) -> dict[str, Any]:
@@ -360,12 +401,20 @@ def _load(child: Child, write: int) -> None:
         os._exit(1)
     try:
         child.load()
-    except BaseException as error:  # noqa: BLE001  the host decides what it means
+    except BaseException as error:
         from .errors import describe
 
         told = describe(error, [])
         told["traceback"] = traceback.format_exc()[-6000:]
-        _write_line(write, {"ready": False, "error": _plain_frames(told), "decisions": list(DECISIONS.rows.values()), "hit": list(DECISIONS.hit)})
+        _write_line(
+            write,
+            {
+                "ready": False,
+                "error": _plain_frames(told),
+                "decisions": list(DECISIONS.rows.values()),
+                "hit": list(DECISIONS.hit),
+            },
+        )
         os._exit(1)
     gc.enable()
     gc.collect()

@@ -44,8 +44,16 @@ class Decisions:
         row = self.rows.get(key)
         if row is None:
             self.rows[key] = {
-                "key": key, "kind": kind, "name": name, "path": path, "line": line, "function": function,
-                "phase": self.phase_now(), "usual": _plain(usual), "other": _plain(other), "times": 1,
+                "key": key,
+                "kind": kind,
+                "name": name,
+                "path": path,
+                "line": line,
+                "function": function,
+                "phase": self.phase_now(),
+                "usual": _plain(usual),
+                "other": _plain(other),
+                "times": 1,
             }
         else:
             row["times"] += 1
@@ -80,7 +88,7 @@ class Decisions:
     def _relative(self, file: str) -> str | None:
         for root in self.roots:
             if file.startswith(root):
-                return file[len(root):]
+                return file[len(root) :]
         return None
 
 
@@ -144,7 +152,12 @@ def _is_bare_getattr(code: CodeType, at: int) -> bool:
         call = ast.parse("".join(lines).strip(), mode="eval").body
     except (SyntaxError, ValueError, StopIteration):
         return False
-    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "getattr" and len(call.args) == 2
+    return (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "getattr"
+        and len(call.args) == 2
+    )
 
 
 def _instruction(code: CodeType, at: int) -> str:
@@ -155,10 +168,7 @@ def _in_try(code: CodeType, at: int) -> bool:
     parse = getattr(dis, "_parse_exception_table", None)
     if parse is None or not code.co_exceptiontable:
         return False
-    for entry in parse(code):
-        if entry.start <= at < entry.end and not entry.lasti:
-            return True
-    return False
+    return any(entry.start <= at < entry.end and not entry.lasti for entry in parse(code))
 
 
 DECISIONS = Decisions()

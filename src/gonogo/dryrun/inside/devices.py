@@ -37,8 +37,8 @@ def describe_nvml(hardware: dict[str, Any]) -> Describe:
                 raise NVMLError("Not Supported")
             return types.SimpleNamespace(total=memory, free=memory, used=0)
 
-        for name in ("NVMLError_LibraryNotFound", "NVMLError_NotSupported", "NVMLError_InvalidArgument", "NVMLError_Uninitialized"):
-            setattr(m, name, type(name, (NVMLError,), {}))
+        for kind in ("LibraryNotFound", "NotSupported", "InvalidArgument", "Uninitialized"):
+            setattr(m, f"NVMLError_{kind}", type(f"NVMLError_{kind}", (NVMLError,), {}))
         m.NVMLError = NVMLError
         m.NVML_P2P_CAPS_INDEX_READ, m.NVML_P2P_CAPS_INDEX_WRITE, m.NVML_P2P_CAPS_INDEX_NVLINK = 0, 1, 2
         m.NVML_P2P_STATUS_OK, m.NVML_SUCCESS = 0, 0
@@ -62,7 +62,7 @@ def describe_nvml(hardware: dict[str, Any]) -> Describe:
 
 
 def describe_amdsmi(hardware: dict[str, Any]) -> Describe:
-    """amdsmi."""
+    """Amdsmi."""
     gpu = hardware["gpu"]
 
     def fill(m: Any) -> None:

@@ -56,6 +56,7 @@ def said_no(file: str, line: int) -> bool:
 
 
 def type_name(kind: type) -> str:
+    """The name of an exception type, with its module unless it is built in."""
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
@@ -66,11 +67,18 @@ def describe(error: BaseException, said: list[dict[str, Any]]) -> dict[str, Any]
         root = last["root"]
         ordinary = root is None or type(root).__name__ in ("ArgumentError", "ArgumentTypeError")
         return {
-            "outcome": "refused", "exception_type": "SystemExit", "root_type": type_name(type(root)) if root is not None else "argparse.ArgumentError",
+            "outcome": "refused",
+            "exception_type": "SystemExit",
+            "root_type": type_name(type(root)) if root is not None else "argparse.ArgumentError",
             "type": "ArgumentError" if ordinary or root is None else type(root).__name__,
             "wrapped_by": ["SystemExit"] if ordinary else ["ArgumentError", "SystemExit"],
-            "message": last["message"], "root_message": str(root) if root is not None else last["message"], "exit_message": last["message"],
-            "frames": last["frames"], "outer_frames": frames_of(error), "add_argument": last["add_argument"], "fault": fault_of(root) if root is not None else None,
+            "message": last["message"],
+            "root_message": str(root) if root is not None else last["message"],
+            "exit_message": last["message"],
+            "frames": last["frames"],
+            "outer_frames": frames_of(error),
+            "add_argument": last["add_argument"],
+            "fault": fault_of(root) if root is not None else None,
         }
     links = chain(error)
     root = links[-1]
@@ -78,10 +86,18 @@ def describe(error: BaseException, said: list[dict[str, Any]]) -> dict[str, Any]
     validation = hasattr(root, "errors") and "pydantic" in type(root).__module__
     refused = isinstance(error, SystemExit) or validation or bool(frames and said_no(*frames[-1][:2]))
     return {
-        "outcome": "refused" if refused else "crashed", "exception_type": type_name(type(error)), "root_type": type_name(type(root)),
-        "type": type(root).__name__, "wrapped_by": [type(link).__name__ for link in reversed(links[:-1])],
-        "message": _text(root), "root_message": _text(root), "exit_message": _text(error), "frames": frames,
-        "outer_frames": frames_of(error), "add_argument": None, "fault": fault_of(root),
+        "outcome": "refused" if refused else "crashed",
+        "exception_type": type_name(type(error)),
+        "root_type": type_name(type(root)),
+        "type": type(root).__name__,
+        "wrapped_by": [type(link).__name__ for link in reversed(links[:-1])],
+        "message": _text(root),
+        "root_message": _text(root),
+        "exit_message": _text(error),
+        "frames": frames,
+        "outer_frames": frames_of(error),
+        "add_argument": None,
+        "fault": fault_of(root),
     }
 
 
@@ -102,7 +118,11 @@ def fault_of(error: BaseException) -> str | None:
     if isinstance(error, ModuleNotFoundError) and not (frames and said_no(*frames[-1][:2])):
         return f"the module {error.name} is not in the light environment"
     if isinstance(error, ImportError) and not (frames and said_no(*frames[-1][:2])):
-        return f"the import of {error.name_from or error.name} failed" if hasattr(error, "name_from") else "an import failed"
+        return (
+            f"the import of {error.name_from or error.name} failed"
+            if hasattr(error, "name_from")
+            else "an import failed"
+        )
     spoken = bool(frames and said_no(*frames[-1][:2]))
     if isinstance(error, OSError) and error.errno is not None and not spoken:
         return "the pretend host has no such thing"
@@ -112,9 +132,12 @@ def fault_of(error: BaseException) -> str | None:
         return f"asked a stand-in for {error.name!r}"
     if MARK in _text(error) or "Unknown' object" in _text(error) or "FakeModule" in _text(error):
         return "its message holds a stand-in"
-    values = [value for frame, _ in list(traceback.walk_tb(error.__traceback__))[-1:] for value in frame.f_locals.values()]
-    if isinstance(error, (TypeError, AttributeError)) and any(is_unknown(value) for value in values):
-        return "a stand-in was at hand where the engine fell over"
+    values = [
+        value for frame, _ in list(traceback.walk_tb(error.__traceback__))[-1:] for value in frame.f_locals.values()
+    ]
+    unknown = next((value for value in values if is_unknown(value)), None)
+    if isinstance(error, (TypeError, AttributeError)) and unknown is not None:
+        return f"a stand-in was at hand where the engine fell over ({unknown!r})"[:200]
     return None
 
 

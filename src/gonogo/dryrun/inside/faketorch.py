@@ -19,32 +19,84 @@ from .unknown import Unknown, UnknownBase, as_the_real_one, described_attribute
 
 #: name: (bytes, floating, signed, complex)
 _DTYPES = {
-    "float16": (2, True, True), "bfloat16": (2, True, True), "float32": (4, True, True), "float64": (8, True, True),
-    "float8_e4m3fn": (1, True, True), "float8_e4m3fnuz": (1, True, True), "float8_e5m2": (1, True, True),
-    "float8_e5m2fnuz": (1, True, True), "float8_e8m0fnu": (1, True, False), "float4_e2m1fn_x2": (1, True, True),
-    "int8": (1, False, True), "int16": (2, False, True), "int32": (4, False, True), "int64": (8, False, True),
-    "uint8": (1, False, False), "uint16": (2, False, False), "uint32": (4, False, False), "uint64": (8, False, False),
-    "bool": (1, False, False), "complex32": (4, False, True), "complex64": (8, False, True), "complex128": (16, False, True),
-    "qint8": (1, False, True), "quint8": (1, False, False), "qint32": (4, False, True), "quint4x2": (1, False, False),
-    "int4": (1, False, True), "uint4": (1, False, False), "int2": (1, False, True), "uint2": (1, False, False),
-    "int1": (1, False, True), "uint1": (1, False, False),
+    "float16": (2, True, True),
+    "bfloat16": (2, True, True),
+    "float32": (4, True, True),
+    "float64": (8, True, True),
+    "float8_e4m3fn": (1, True, True),
+    "float8_e4m3fnuz": (1, True, True),
+    "float8_e5m2": (1, True, True),
+    "float8_e5m2fnuz": (1, True, True),
+    "float8_e8m0fnu": (1, True, False),
+    "float4_e2m1fn_x2": (1, True, True),
+    "int8": (1, False, True),
+    "int16": (2, False, True),
+    "int32": (4, False, True),
+    "int64": (8, False, True),
+    "uint8": (1, False, False),
+    "uint16": (2, False, False),
+    "uint32": (4, False, False),
+    "uint64": (8, False, False),
+    "bool": (1, False, False),
+    "complex32": (4, False, True),
+    "complex64": (8, False, True),
+    "complex128": (16, False, True),
+    "qint8": (1, False, True),
+    "quint8": (1, False, False),
+    "qint32": (4, False, True),
+    "quint4x2": (1, False, False),
+    "int4": (1, False, True),
+    "uint4": (1, False, False),
+    "int2": (1, False, True),
+    "uint2": (1, False, False),
+    "int1": (1, False, True),
+    "uint1": (1, False, False),
 }
 _ALIASES = {
-    "half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32", "long": "int64",
-    "chalf": "complex32", "cfloat": "complex64", "cdouble": "complex128",
+    "half": "float16",
+    "float": "float32",
+    "double": "float64",
+    "short": "int16",
+    "int": "int32",
+    "long": "int64",
+    "chalf": "complex32",
+    "cfloat": "complex64",
+    "cdouble": "complex128",
 }
 #: name: (max, smallest normal, eps, decimal digits, smallest subnormal)
 _FLOATS = {
-    "float16": (65504.0, 6.103515625e-05, 0.0009765625, 0.001), "bfloat16": (3.3895313892515355e38, 1.1754943508222875e-38, 0.0078125, 0.01),
+    "float16": (65504.0, 6.103515625e-05, 0.0009765625, 0.001),
+    "bfloat16": (3.3895313892515355e38, 1.1754943508222875e-38, 0.0078125, 0.01),
     "float32": (3.4028234663852886e38, 1.1754943508222875e-38, 1.1920928955078125e-07, 1e-06),
     "float64": (1.7976931348623157e308, 2.2250738585072014e-308, 2.220446049250313e-16, 1e-15),
-    "float8_e4m3fn": (448.0, 0.015625, 0.125, 1.0), "float8_e4m3fnuz": (240.0, 0.0078125, 0.125, 1.0),
-    "float8_e5m2": (57344.0, 6.103515625e-05, 0.25, 1.0), "float8_e5m2fnuz": (57344.0, 3.0517578125e-05, 0.25, 1.0),
+    "float8_e4m3fn": (448.0, 0.015625, 0.125, 1.0),
+    "float8_e4m3fnuz": (240.0, 0.0078125, 0.125, 1.0),
+    "float8_e5m2": (57344.0, 6.103515625e-05, 0.25, 1.0),
+    "float8_e5m2fnuz": (57344.0, 3.0517578125e-05, 0.25, 1.0),
     "float8_e8m0fnu": (1.7014118346046923e38, 5.877471754111438e-39, 1.0, 1.0),
 }
-_DEVICE_TYPES = (
-    "cpu cuda ipu xpu mkldnn opengl opencl ideep hip ve fpga maia xla lazy vulkan mps meta hpu mtia privateuseone"
-).split()
+_DEVICE_TYPES = [
+    "cpu",
+    "cuda",
+    "ipu",
+    "xpu",
+    "mkldnn",
+    "opengl",
+    "opencl",
+    "ideep",
+    "hip",
+    "ve",
+    "fpga",
+    "maia",
+    "xla",
+    "lazy",
+    "vulkan",
+    "mps",
+    "meta",
+    "hpu",
+    "mtia",
+    "privateuseone",
+]
 
 
 class dtype:
@@ -86,7 +138,8 @@ class device:
 
     def __init__(self, type: Any = None, index: int | None = None) -> None:
         if isinstance(type, device):
-            self.type, self.index = type.type, type.index
+            self.type: str = type.type
+            self.index: int | None = type.index
             return
         if isinstance(type, int):
             self.type, self.index = "cuda", type
@@ -94,13 +147,17 @@ class device:
         kind, colon, number = str(type).partition(":")
         if kind not in _DEVICE_TYPES:
             expected = ", ".join(_DEVICE_TYPES)
-            raise as_the_real_one(RuntimeError(f"Expected one of {expected} device type at start of device string: {kind}"))
+            raise as_the_real_one(
+                RuntimeError(f"Expected one of {expected} device type at start of device string: {kind}")
+            )
         if colon and not number.isdigit():
             raise as_the_real_one(RuntimeError(f"Invalid device string: '{type}'"))
         self.type, self.index = kind, int(number) if colon else index
 
     def __repr__(self) -> str:
-        return f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
+        return (
+            f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
+        )
 
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
@@ -144,6 +201,8 @@ class iinfo:
 
 
 class Tensor(UnknownBase):
+    """torch.Tensor: nothing is known of one."""
+
     __module__ = "torch"
 
 
@@ -197,22 +256,68 @@ def _device(where: Any) -> device:
 
 
 class Generator(UnknownBase):
+    """torch.Generator."""
+
     __module__ = "torch"
 
 
 class Size(tuple):  # type: ignore[type-arg]
+    """torch.Size."""
+
     __module__ = "torch"
 
 
-_MODULE_METHODS = (
-    "add_module apply bfloat16 buffers children compile cpu cuda double eval extra_repr float get_buffer get_extra_state "
-    "get_parameter get_submodule half ipu load_state_dict modules mtia named_buffers named_children named_modules "
-    "named_parameters parameters register_backward_hook register_buffer register_forward_hook register_forward_pre_hook "
-    "register_full_backward_hook register_full_backward_pre_hook register_load_state_dict_post_hook "
-    "register_load_state_dict_pre_hook register_module register_parameter register_state_dict_post_hook "
-    "register_state_dict_pre_hook requires_grad_ set_extra_state set_submodule share_memory state_dict to to_empty train type "
-    "xpu zero_grad"
-).split()
+_MODULE_METHODS = [
+    "add_module",
+    "apply",
+    "bfloat16",
+    "buffers",
+    "children",
+    "compile",
+    "cpu",
+    "cuda",
+    "double",
+    "eval",
+    "extra_repr",
+    "float",
+    "get_buffer",
+    "get_extra_state",
+    "get_parameter",
+    "get_submodule",
+    "half",
+    "ipu",
+    "load_state_dict",
+    "modules",
+    "mtia",
+    "named_buffers",
+    "named_children",
+    "named_modules",
+    "named_parameters",
+    "parameters",
+    "register_backward_hook",
+    "register_buffer",
+    "register_forward_hook",
+    "register_forward_pre_hook",
+    "register_full_backward_hook",
+    "register_full_backward_pre_hook",
+    "register_load_state_dict_post_hook",
+    "register_load_state_dict_pre_hook",
+    "register_module",
+    "register_parameter",
+    "register_state_dict_post_hook",
+    "register_state_dict_pre_hook",
+    "requires_grad_",
+    "set_extra_state",
+    "set_submodule",
+    "share_memory",
+    "state_dict",
+    "to",
+    "to_empty",
+    "train",
+    "type",
+    "xpu",
+    "zero_grad",
+]
 
 
 class Module:
@@ -266,10 +371,14 @@ for _name in _MODULE_METHODS:
 
 
 class Parameter(Tensor):
+    """torch.nn.Parameter."""
+
     __module__ = "torch.nn.parameter"
 
 
 class UninitializedParameter(Parameter):
+    """torch.nn.UninitializedParameter."""
+
     __module__ = "torch.nn.parameter"
 
 
@@ -371,7 +480,15 @@ class Library:
     _register_fake = fallback = _destroy = _impl_with_aoti_compile = impl
 
 
-_SCHEMA_TYPES = {int: "SymInt", float: "float", bool: "bool", str: "str", "Tensor": "Tensor", dtype: "ScalarType", device: "Device"}
+_SCHEMA_TYPES = {
+    int: "SymInt",
+    float: "float",
+    bool: "bool",
+    str: "str",
+    "Tensor": "Tensor",
+    dtype: "ScalarType",
+    device: "Device",
+}
 
 
 def infer_schema(function: Any, *_args: Any, mutates_args: Any = (), op_name: str | None = None) -> str:
@@ -422,7 +539,11 @@ def _chosen(vendor: str) -> bool:
     return any(name in os.environ for name in VISIBLE[vendor])
 
 
-VISIBLE = {"nvidia": ("CUDA_VISIBLE_DEVICES",), "amd": ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"), "cpu": ()}
+VISIBLE = {
+    "nvidia": ("CUDA_VISIBLE_DEVICES",),
+    "amd": ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"),
+    "cpu": (),
+}
 
 
 def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Callable[[Any], None]]:
@@ -433,7 +554,9 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
     some = nvidia or amd
     version = versions.get("torch", "2.9.1").partition("+")[0]
     cuda, rocm = versions.get("cuda", "13.0"), versions.get("rocm", "7.0.2")
-    label = version + (f"+cu{cuda.replace('.', '')}" if nvidia else f"+rocm{'.'.join(rocm.split('.')[:2])}" if amd else "+cpu")
+    label = version + (
+        f"+cu{cuda.replace('.', '')}" if nvidia else f"+rocm{'.'.join(rocm.split('.')[:2])}" if amd else "+cpu"
+    )
     capability = tuple(gpu["capability"]) if gpu.get("capability") else (0, 0)
     memory = (gpu.get("torch_memory_mib") or gpu["memory_mib"]) << 20
     state = {"device": 0}
@@ -451,14 +574,26 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
     def properties(*_args: Any) -> Any:
         need_gpu()
         return types.SimpleNamespace(
-            name=gpu["device_name"], total_memory=memory, major=capability[0], minor=capability[1],
-            multi_processor_count=gpu["sm_count"], is_integrated=int(gpu["integrated"]), is_multi_gpu_board=0,
-            warp_size=gpu["warp_size"], gcnArchName=(f"{gpu['gfx']}:sramecc+:xnack-" if gpu.get("gfx") else ""),
+            name=gpu["device_name"],
+            total_memory=memory,
+            major=capability[0],
+            minor=capability[1],
+            multi_processor_count=gpu["sm_count"],
+            is_integrated=int(gpu["integrated"]),
+            is_multi_gpu_board=0,
+            warp_size=gpu["warp_size"],
+            gcnArchName=(f"{gpu['gfx']}:sramecc+:xnack-" if gpu.get("gfx") else ""),
             shared_memory_per_block=49152 if nvidia else 65536,
             shared_memory_per_block_optin=gpu["shared_memory_per_block_optin"],
             shared_memory_per_multiprocessor=gpu["shared_memory_per_block_optin"] + 1024,
-            regs_per_multiprocessor=65536, max_threads_per_multi_processor=2048, max_threads_per_block=1024,
-            L2_cache_size=gpu["l2_cache_bytes"], uuid="00000000-0000-0000-0000-000000000000", pci_bus_id=1, pci_device_id=0, pci_domain_id=0,
+            regs_per_multiprocessor=65536,
+            max_threads_per_multi_processor=2048,
+            max_threads_per_block=1024,
+            L2_cache_size=gpu["l2_cache_bytes"],
+            uuid="00000000-0000-0000-0000-000000000000",
+            pci_bus_id=1,
+            pci_device_id=0,
+            pci_domain_id=0,
         )
 
     def fill_torch(m: Any) -> None:
@@ -467,8 +602,18 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
             setattr(m, name, kind)
         for name, kind_name in _ALIASES.items():
             setattr(m, name, dtype.named[kind_name])
-        m.dtype, m.device, m.Tensor, m.Generator, m.Size, m.finfo, m.iinfo = dtype, device, Tensor, Generator, Size, finfo, iinfo
-        m.SymInt, m.SymFloat, m.SymBool = (type(n, (), {"__module__": "torch"}) for n in ("SymInt", "SymFloat", "SymBool"))
+        m.dtype, m.device, m.Tensor, m.Generator, m.Size, m.finfo, m.iinfo = (
+            dtype,
+            device,
+            Tensor,
+            Generator,
+            Size,
+            finfo,
+            iinfo,
+        )
+        m.SymInt, m.SymFloat, m.SymBool = (
+            type(n, (), {"__module__": "torch"}) for n in ("SymInt", "SymFloat", "SymBool")
+        )
         m.is_tensor = lambda x: isinstance(x, Tensor)
         m.typename = lambda x: type(x).__qualname__
         m.get_default_dtype = lambda: _DEFAULT["dtype"]
@@ -487,9 +632,43 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         m.inf, m.nan = float("inf"), float("nan")
         m.get_device_module = lambda *_a: importlib.import_module("torch.cuda" if some else "torch.cpu")
         m.__path__ = []
-        m._gonogo_missing = {"npu", "hpu", "musa", "sdaa", "mlu", "tpu", "xla", "gcu", "mthreads", "supa", "txda", "backend_fallback"}
-        for part in ("nn", "cuda", "version", "library", "distributed", "accelerator", "cpu", "backends", "utils", "jit",
-                     "xpu", "mps", "_C", "types", "fx", "autograd", "hub", "compiler", "multiprocessing", "profiler", "mtia"):
+        m._gonogo_missing = {
+            "npu",
+            "hpu",
+            "musa",
+            "sdaa",
+            "mlu",
+            "tpu",
+            "xla",
+            "gcu",
+            "mthreads",
+            "supa",
+            "txda",
+            "backend_fallback",
+        }
+        for part in (
+            "nn",
+            "cuda",
+            "version",
+            "library",
+            "distributed",
+            "accelerator",
+            "cpu",
+            "backends",
+            "utils",
+            "jit",
+            "xpu",
+            "mps",
+            "_C",
+            "types",
+            "fx",
+            "autograd",
+            "hub",
+            "compiler",
+            "multiprocessing",
+            "profiler",
+            "mtia",
+        ):
             setattr(m, part, importlib.import_module(f"torch.{part}"))
 
         m.ops = Operators()
@@ -544,9 +723,14 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
     def fill_cpu(m: Any) -> None:
         flags = set(hardware["host"]["cpu_flags"])
         for name, flag in (
-            ("_is_avx2_supported", "avx2"), ("_is_avx512_supported", "avx512f"), ("_is_avx512_bf16_supported", "avx512_bf16"),
-            ("_is_vnni_supported", "avx512_vnni"), ("_is_avx512_vnni_supported", "avx512_vnni"), ("_is_amx_tile_supported", "amx_tile"),
-            ("_is_amx_fp16_supported", "amx_fp16"), ("_is_arm_sve_supported", "sve"),
+            ("_is_avx2_supported", "avx2"),
+            ("_is_avx512_supported", "avx512f"),
+            ("_is_avx512_bf16_supported", "avx512_bf16"),
+            ("_is_vnni_supported", "avx512_vnni"),
+            ("_is_avx512_vnni_supported", "avx512_vnni"),
+            ("_is_amx_tile_supported", "amx_tile"),
+            ("_is_amx_fp16_supported", "amx_fp16"),
+            ("_is_arm_sve_supported", "sve"),
         ):
             setattr(m, name, lambda flag=flag: flag in flags)
         m.is_available = lambda: True
@@ -568,20 +752,61 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         return lambda m: m.__dict__.update(values)
 
     return {
-        "torch": fill_torch, "torch.version": fill_version, "torch.cuda": fill_cuda, "torch.accelerator": fill_accelerator,
-        "torch.distributed": fill_distributed, "torch.distributed.distributed_c10d": attributes(is_nccl_available=lambda: some),
-        "torch.xpu": nothing_there, "torch.mps": nothing_there, "torch.mtia": nothing_there, "torch.hpu": nothing_there,
-        "torch.backends": fill_backends, "torch.backends.mps": nothing_there, "torch.backends.cuda": attributes(is_built=lambda: some),
-        "torch.backends.mkldnn": attributes(is_available=lambda: True), "torch.backends.cudnn": attributes(is_available=lambda: some, version=lambda: 91002 if some else None),
-        "torch.backends.xnnpack": attributes(), "torch.backends.mha": attributes(), "torch.backends.opt_einsum": attributes(),
-        "torch.backends.openmp": attributes(is_available=lambda: True), "torch.backends.xeon": attributes(),
-        "torch.cpu": fill_cpu, "torch.nn": fill_nn, "torch.nn.modules": attributes(Module=Module), "torch.nn.modules.module": attributes(Module=Module),
+        "torch": fill_torch,
+        "torch.version": fill_version,
+        "torch.cuda": fill_cuda,
+        "torch.accelerator": fill_accelerator,
+        "torch.distributed": fill_distributed,
+        "torch.distributed.distributed_c10d": attributes(is_nccl_available=lambda: some),
+        "torch.xpu": nothing_there,
+        "torch.mps": nothing_there,
+        "torch.mtia": nothing_there,
+        "torch.hpu": nothing_there,
+        "torch.backends": fill_backends,
+        "torch.backends.mps": nothing_there,
+        "torch.backends.cuda": attributes(is_built=lambda: some),
+        "torch.backends.mkldnn": attributes(is_available=lambda: True),
+        "torch.backends.cudnn": attributes(is_available=lambda: some, version=lambda: 91002 if some else None),
+        "torch.backends.xnnpack": attributes(),
+        "torch.backends.mha": attributes(),
+        "torch.backends.opt_einsum": attributes(),
+        "torch.backends.openmp": attributes(is_available=lambda: True),
+        "torch.backends.xeon": attributes(),
+        "torch.cpu": fill_cpu,
+        "torch.nn": fill_nn,
+        "torch.nn.modules": attributes(Module=Module),
+        "torch.nn.modules.module": attributes(Module=Module),
         "torch.nn.parameter": attributes(Parameter=Parameter, UninitializedParameter=UninitializedParameter),
-        "torch.library": fill_library, "torch.compiler": attributes(is_compiling=lambda: False, is_dynamo_compiling=lambda: False, disable=decorator, allow_in_graph=decorator, assume_constant_result=decorator),
-        "torch.jit": attributes(is_scripting=lambda: False, is_tracing=lambda: False, script=decorator, ignore=decorator, unused=decorator, export=decorator),
-        "torch.autograd": attributes(), "torch.nn.functional": attributes(), "torch.nn.init": attributes(), "torch.nn.utils": attributes(), "torch.nn.attention": attributes(),
-        "torch.utils": attributes(), "torch._C": attributes(), "torch.types": attributes(), "torch.fx": attributes(), "torch.hub": attributes(),
+        "torch.library": fill_library,
+        "torch.compiler": attributes(
+            is_compiling=lambda: False,
+            is_dynamo_compiling=lambda: False,
+            disable=decorator,
+            allow_in_graph=decorator,
+            assume_constant_result=decorator,
+        ),
+        "torch.jit": attributes(
+            is_scripting=lambda: False,
+            is_tracing=lambda: False,
+            script=decorator,
+            ignore=decorator,
+            unused=decorator,
+            export=decorator,
+        ),
+        "torch.autograd": attributes(),
+        "torch.nn.functional": attributes(),
+        "torch.nn.init": attributes(),
+        "torch.nn.utils": attributes(),
+        "torch.nn.attention": attributes(),
+        "torch.utils": attributes(),
+        "torch._C": attributes(),
+        "torch.types": attributes(),
+        "torch.fx": attributes(),
+        "torch.hub": attributes(),
         "torch._inductor.config": attributes(deterministic=os.environ.get("TORCHINDUCTOR_DETERMINISTIC") == "1"),
-        "torch.multiprocessing": attributes(), "torch.profiler": attributes(),
-        "torch.utils.cpp_extension": attributes(CUDA_HOME="/usr/local/cuda" if nvidia else None, ROCM_HOME="/opt/rocm" if amd else None),
+        "torch.multiprocessing": attributes(),
+        "torch.profiler": attributes(),
+        "torch.utils.cpp_extension": attributes(
+            CUDA_HOME="/usr/local/cuda" if nvidia else None, ROCM_HOME="/opt/rocm" if amd else None
+        ),
     }

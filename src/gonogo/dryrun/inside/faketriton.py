@@ -8,7 +8,7 @@ from typing import Any
 
 
 def describe(hardware: dict[str, Any]) -> dict[str, Callable[[Any], None]]:
-    """triton ships the backends of all vendors; the driver of the vendor whose GPUs are there is active."""
+    """Triton ships the backends of all vendors; the driver of the vendor whose GPUs are there is active."""
     vendor = hardware["gpu"]["vendor"]
 
     def fill_backends(m: Any) -> None:

@@ -15,11 +15,8 @@ from typing import Any
 
 from .decisions import DECISIONS
 
-_ONE_PATH = (
-    "stat lstat listdir scandir access mkdir rmdir remove unlink open readlink statvfs chmod lchmod chown lchown utime truncate "
-    "chdir chflags lchflags mkfifo mknod pathconf getxattr setxattr listxattr removexattr"
-).split()
-_TWO_PATHS = "rename replace link symlink".split()
+_ONE_PATH = ["stat", "lstat", "listdir", "scandir", "access", "mkdir", "rmdir", "remove", "unlink", "open", "readlink", "statvfs", "chmod", "lchmod", "chown", "lchown", "utime", "truncate", "chdir", "chflags", "lchflags", "mkfifo", "mknod", "pathconf", "getxattr", "setxattr", "listxattr", "removexattr"]
+_TWO_PATHS = ["rename", "replace", "link", "symlink"]
 _ordinary: dict[str, Any] = {}
 _ordinary_cwd = os.getcwd
 
@@ -30,7 +27,7 @@ _SHARED = ("/proc", "/sys", "/etc", "/usr/bin")
 #: Where the kernel tells of hardware that gonogo's own facts are silent on.
 _KERNEL = ("/sys", "/dev")
 _DISK_BYTES = 1 << 42
-_DEVICES = {"/dev/" + name for name in "null zero urandom random fd stdout stderr stdin".split()}
+_DEVICES = {"/dev/" + name for name in ["null", "zero", "urandom", "random", "fd", "stdout", "stderr", "stdin"]}
 
 
 class Files:

@@ -13,16 +13,22 @@ class GPUCount:
 
     value = 0
     asked = False
+    #: What stands in its place where the count is withheld.
+    withheld: Any = None
 
 
 def gpu_count() -> int:
     """The number of GPUs."""
+    if GPUCount.withheld is not None:
+        GPUCount.asked = True
+        withheld: int = GPUCount.withheld
+        return withheld
     return _Count(GPUCount.value)
 
 
 def any_gpu() -> bool:
     """Whether there is one at all, which no count changes."""
-    return GPUCount.value > 0
+    return GPUCount.value > 0 or GPUCount.withheld is not None
 
 
 class _Count(int):
@@ -50,9 +56,34 @@ def _minding(name: str) -> Any:
     return mind
 
 
-for _name in (
-    "lt le gt ge eq ne add radd sub rsub mul rmul floordiv rfloordiv truediv rtruediv mod rmod divmod pow neg repr str format int "
-    "float round"
-).split():
+for _name in [
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "eq",
+    "ne",
+    "add",
+    "radd",
+    "sub",
+    "rsub",
+    "mul",
+    "rmul",
+    "floordiv",
+    "rfloordiv",
+    "truediv",
+    "rtruediv",
+    "mod",
+    "rmod",
+    "divmod",
+    "pow",
+    "neg",
+    "repr",
+    "str",
+    "format",
+    "int",
+    "float",
+    "round",
+]:
     if hasattr(int, f"__{_name}__"):
         setattr(_Count, f"__{_name}__", _minding(f"__{_name}__"))

@@ -123,14 +123,14 @@ def after_psutil(host: dict[str, Any]) -> Any:
         p.process_iter = lambda *_a, **_k: iter(())
         p.pids = lambda: [1]
         p.pid_exists = lambda pid: pid == os.getpid()
-        p.users = lambda: []
+        p.users = list
         p.disk_partitions = lambda all=False: []
         p.cpu_freq = lambda percpu=False: [] if percpu else None
         p.net_if_addrs = lambda: {
             "lo": [address(socket.AF_INET, "127.0.0.1", "255.0.0.0", None, None)],
             "eth0": [address(socket.AF_INET, host["ip"], "255.255.255.0", None, None)],
         }
-        p.net_if_stats = lambda: {}
+        p.net_if_stats = dict
         p.Process = type("Process", (_Process,), {"_cpus": host["cpus"], "_gone": p.NoSuchProcess, "__module__": "psutil"})
         p.disk_usage = lambda path: collections.namedtuple("sdiskusage", "total used free percent")(1 << 42, 0, 1 << 42, 0.0)
 

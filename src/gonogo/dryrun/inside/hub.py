@@ -50,7 +50,9 @@ class Hub:
         model = self.models.get(repository)
         return model if model and model.get("known", True) else None
 
-    def _file(self, repository: str, model: dict[str, Any], name: str, method: str) -> tuple[int, dict[str, str], bytes]:
+    def _file(
+        self, repository: str, model: dict[str, Any], name: str, method: str
+    ) -> tuple[int, dict[str, str], bytes]:
         real = model["files"].get(name)
         if name in model.get("assumed", ()):
             self.asked_by[f"{repository}/{name}"] = engine_stack()
@@ -66,14 +68,16 @@ class Hub:
             return 404, {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": COMMIT}, b"Entry not found"
         body = read_real(real)
         headers = {
-            "ETag": f'"{hashlib.sha1(body).hexdigest()}"', "X-Repo-Commit": COMMIT, "Content-Length": str(len(body)),
+            "ETag": f'"{hashlib.sha1(body).hexdigest()}"',
+            "X-Repo-Commit": COMMIT,
+            "Content-Length": str(len(body)),
             "Content-Type": "application/octet-stream",
         }
         return 200, headers, b"" if method == "HEAD" else body
 
     def _api(self, rest: str) -> tuple[int, dict[str, str], bytes]:
         repository, _, after = rest.partition("/tree/")
-        repository, _, revision = repository.partition("/revision/")
+        repository = repository.partition("/revision/")[0]
         model = self._model(repository)
         if model is None:
             return _missing_repository()
@@ -84,11 +88,22 @@ class Hub:
         if after:
             rows = [{"type": "file", "path": name, "size": _size(model, name), "oid": COMMIT} for name in names]
             return _json(rows)
-        return _json({
-            "_id": "0", "id": repository, "modelId": repository, "sha": COMMIT, "private": False, "disabled": False, "gated": False,
-            "downloads": 0, "likes": 0, "tags": [], "library_name": "transformers",
-            "siblings": [{"rfilename": name} for name in names],
-        })
+        return _json(
+            {
+                "_id": "0",
+                "id": repository,
+                "modelId": repository,
+                "sha": COMMIT,
+                "private": False,
+                "disabled": False,
+                "gated": False,
+                "downloads": 0,
+                "likes": 0,
+                "tags": [],
+                "library_name": "transformers",
+                "siblings": [{"rfilename": name} for name in names],
+            }
+        )
 
 
 def _size(model: dict[str, Any], name: str) -> int:
@@ -103,7 +118,11 @@ def _json(value: Any) -> tuple[int, dict[str, str], bytes]:
 
 def _missing_repository() -> tuple[int, dict[str, str], bytes]:
     body = b'{"error":"Repository not found"}'
-    return 401, {"X-Error-Code": "RepoNotFound", "X-Error-Message": "Repository Not Found", "Content-Type": "application/json"}, body
+    return (
+        401,
+        {"X-Error-Code": "RepoNotFound", "X-Error-Message": "Repository Not Found", "Content-Type": "application/json"},
+        body,
+    )
 
 
 def is_hub(url: str) -> bool:

@@ -98,10 +98,10 @@ def remember_arguments(is_engine: Any) -> None:
         action = ordinary(self, *args, **kwargs)
         frame = sys._getframe(1)
         while frame is not None:
-            if is_engine(frame.f_code.co_filename):
-                if frame.f_code.co_name not in ("add_argument", "add_argument_group"):
-                    ADDED[id(action)] = (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_qualname)
-                    break
+            code = frame.f_code
+            if is_engine(code.co_filename) and code.co_name not in ("add_argument", "add_argument_group"):
+                ADDED[id(action)] = (code.co_filename, frame.f_lineno, code.co_qualname)
+                break
             frame = frame.f_back  # type: ignore[assignment]
         return action
 

@@ -41,10 +41,16 @@ class FakeFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if name != top and name not in self.described:
             if self._has_no(name):
                 return None
-            if name not in self.known and survives_absence(asking_frame()) and not DECISIONS.take("import", name, True, False):
+            if (
+                name not in self.known
+                and survives_absence(asking_frame())
+                and not DECISIONS.take("import", name, True, False)
+            ):
                 self.absent.add(name)
                 return None
-        spec = importlib.machinery.ModuleSpec(name, self, origin=f"{SITE}/{name.replace('.', '/')}/__init__.py", is_package=True)
+        spec = importlib.machinery.ModuleSpec(
+            name, self, origin=f"{SITE}/{name.replace('.', '/')}/__init__.py", is_package=True
+        )
         spec.submodule_search_locations = [f"{SITE}/{name.replace('.', '/')}"]
         spec.has_location = True
         return spec
@@ -59,7 +65,7 @@ class FakeFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         name = module.__name__
-        if name in self.faked and self.faked[name]:
+        if self.faked.get(name):
             module.__dict__["__version__"] = self.faked[name]
         describe = self.described.get(name)
         if describe is not None:

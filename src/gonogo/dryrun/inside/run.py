@@ -65,17 +65,24 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
             answer.update(_told(child, error, said))
     except guards.ForeignCode as error:
         answer.update(outcome="unclear", reason=f"asks to run code of its own: {child.files.clean(str(error))}")
-    except BaseException as error:  # noqa: BLE001  every end of the engine is an outcome
+    except BaseException as error:
         answer.update(_told(child, error, said))
     guards.GUARD.on = False
     answer.update(
-        stage=progress.stage, done=progress.done, warnings=[child.files.clean(row) for row in answer.get("warnings", warnings)],
+        stage=progress.stage,
+        done=progress.done,
+        warnings=[child.files.clean(row) for row in answer.get("warnings", warnings)],
         cpu_seconds=round(time.process_time() - started, 4),
         decisions=[row for key, row in DECISIONS.rows.items() if key not in known or row["phase"] == "run"],
-        hit=list(DECISIONS.hit), wanted=child.hub.wanted, code=sorted(child.hub.code | child.files.code), asked_by=child.hub.asked_by,
+        hit=list(DECISIONS.hit),
+        wanted=child.hub.wanted,
+        code=sorted(child.hub.code | child.files.code),
+        asked_by=child.hub.asked_by,
         paths=[path for path, there in child.files.asked.items() if not there],
-        commands=World.unknown, swallowed=logs.SWALLOWED,
-        foreign=[child.files.clean(file) for file in guards.GUARD.foreign], denied=guards.GUARD.denied,
+        commands=World.unknown,
+        swallowed=logs.SWALLOWED,
+        foreign=[child.files.clean(file) for file in guards.GUARD.foreign],
+        denied=guards.GUARD.denied,
         missing={name: where for name, where in child.last.missing.items() if name not in before},
         # A module that warns while it is imported has to warn in every run, so it is not imported ahead.
         new_modules=[] if logs.WARNED_ON_IMPORT else _new(before),
@@ -95,12 +102,18 @@ def _scene(child: Any, request: dict[str, Any]) -> None:
         furniture.place(child.files.own, path, facts["files"], facts.get("listed"))
     walls = child.world.get("limits") or {}
     guards.limit(
-        int(walls.get("cpu_seconds", 120)), int(walls.get("memory_bytes", 16 << 30)), int(walls.get("file_bytes", 256 << 20)),
+        int(walls.get("cpu_seconds", 120)),
+        int(walls.get("memory_bytes", 16 << 30)),
+        int(walls.get("file_bytes", 256 << 20)),
         *child.real_limits,
     )
     guards.GUARD.writable = child.files.own
     if walls.get("landlock", True):
-        told = [path for facts in (*models.values(), *(request.get("paths") or {}).values()) for path in facts["files"].values()]
+        told = [
+            path
+            for facts in (*models.values(), *(request.get("paths") or {}).values())
+            for path in facts["files"].values()
+        ]
         guards.confine(child.files.own, [child.folder, *child.code, *told])
 
 
@@ -113,8 +126,11 @@ def _ask(write: int, repository: str, before: set[str]) -> None:
 
 def _new(before: set[str]) -> list[str]:
     return [
-        name for name, module in sys.modules.items()
-        if name not in before and getattr(module, "__spec__", None) is not None and not name.startswith(("gonogo_", "__main__"))
+        name
+        for name, module in sys.modules.items()
+        if name not in before
+        and getattr(module, "__spec__", None) is not None
+        and not name.startswith(("gonogo_", "__main__"))
     ]
 
 
@@ -159,7 +175,11 @@ def _relative(frames: Any, child: Any) -> list[dict[str, Any]]:
     """Frames with paths from the package's parent folder, and whether they are the engine's."""
     rows = []
     root = child.root.rstrip("/") + "/"
-    bases = [(root, "engine"), (child.world["environment"].rstrip("/") + "/", "library"), (os.path.dirname(os.__file__) + "/", "python")]
+    bases = [
+        (root, "engine"),
+        (child.world["environment"].rstrip("/") + "/", "library"),
+        (os.path.dirname(os.__file__) + "/", "python"),
+    ]
     inside = os.path.dirname(os.path.abspath(__file__)) + "/"
     for file, line, function in frames:
         whose, path = "other", child.files.clean(file)
@@ -167,7 +187,7 @@ def _relative(frames: Any, child: Any) -> list[dict[str, Any]]:
             whose, path = "gonogo", os.path.basename(file)
         for base, name in bases:
             if file.startswith(base):
-                whose, path = name, file[len(base):]
+                whose, path = name, file[len(base) :]
                 break
         if whose == "engine" and not path.startswith(child.package + "/"):
             whose = "other"
@@ -176,4 +196,8 @@ def _relative(frames: Any, child: Any) -> list[dict[str, Any]]:
 
 
 def _texts(values: dict[str, Any], files: Any) -> dict[str, str]:
-    return {name: files.clean(value if isinstance(value, str) else str(value)) for name, value in values.items() if MARK not in str(value)}
+    return {
+        name: files.clean(value if isinstance(value, str) else str(value))
+        for name, value in values.items()
+        if MARK not in str(value)
+    }

@@ -32,7 +32,7 @@ class UnknownClass(type(typing.Protocol)):  # type: ignore[misc]
     """The metaclass of unknown classes: they can be subclassed, subscripted, asked for attributes."""
 
     def __getattr__(cls, name: str) -> Any:
-        if name.startswith("__") or name.startswith("_abc") or name in ("_is_protocol", "_fields"):
+        if name.startswith(("__", "_abc")) or name in ("_is_protocol", "_fields"):
             raise AttributeError(name)
         return described_attribute(cls, name, f"{cls.__module__}.{cls.__qualname__}")
 
@@ -184,10 +184,40 @@ def _arithmetic(sign: str) -> Any:
 
 for _name, _sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")):
     setattr(Unknown, f"__{_name}__", _ordering(_sign))
-for _name in (
-    "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow and rand lshift rlshift rshift "
-    "rrshift neg pos abs matmul rmatmul xor rxor invert"
-).split():
+for _name in [
+    "add",
+    "radd",
+    "sub",
+    "rsub",
+    "mul",
+    "rmul",
+    "truediv",
+    "rtruediv",
+    "floordiv",
+    "rfloordiv",
+    "mod",
+    "rmod",
+    "pow",
+    "rpow",
+    "and",
+    "rand",
+    "lshift",
+    "rlshift",
+    "rshift",
+    "rrshift",
+    "neg",
+    "pos",
+    "abs",
+    "matmul",
+    "rmatmul",
+    "xor",
+    "rxor",
+    "invert",
+    "round",
+    "trunc",
+    "floor",
+    "ceil",
+]:
     setattr(Unknown, f"__{_name}__", _arithmetic(_name))
 
 

@@ -49,4 +49,8 @@ def call(target: str, positional: list[Any], arguments: dict[str, Any]) -> None:
 def resolved(config: Any) -> dict[str, Any]:
     """The resolved arguments, simple values only."""
     values = config.resolved_dict() if hasattr(config, "resolved_dict") else dict(vars(config))
-    return {name: str(value) for name, value in values.items() if len(str(value)) <= 2000 and " object at 0x" not in str(value)}
+    return {
+        name: str(value)
+        for name, value in values.items()
+        if len(str(value)) <= 2000 and " object at 0x" not in str(value)
+    }

@@ -20,7 +20,7 @@ def prepare(progress: Any) -> None:
         made = getattr(arg_utils, name)
         if "create_engine_config" in vars(made):
             made.create_engine_config = _ending(made.create_engine_config, progress)
-    registry = importlib.import_module("vllm.model_executor.models.registry")
+    registry: Any = importlib.import_module("vllm.model_executor.models.registry")
     if hasattr(registry, "_run_in_subprocess"):
         registry._run_in_subprocess = _inspect
     for module in list(sys.modules.values()):
@@ -37,7 +37,7 @@ def _ending(ordinary: Any, progress: Any) -> Any:
 
 
 def _inspect(function: Any) -> Any:
-    """vLLM looks at a model's class in a process of its own and hears nothing of what that logs."""
+    """VLLM looks at a model's class in a process of its own and hears nothing of what that logs."""
     import logging
 
     before = logging.root.manager.disable
@@ -59,7 +59,11 @@ def call(target: str, positional: list[Any], arguments: dict[str, Any]) -> None:
     """A Python launch: ``LLM(...)`` and its kin."""
     vllm = importlib.import_module("vllm")
     made = getattr(vllm, target, None) or getattr(importlib.import_module("vllm.engine.arg_utils"), target)
-    value = made(*positional, **arguments) if not hasattr(made, "from_engine_args") or target == "LLM" else _engine(made, arguments)
+    value = (
+        made(*positional, **arguments)
+        if not hasattr(made, "from_engine_args") or target == "LLM"
+        else _engine(made, arguments)
+    )
     if hasattr(value, "create_engine_config"):
         value.create_engine_config()
 
@@ -92,7 +96,11 @@ def _fields(value: Any) -> list[str]:
     """Names of what it holds: dataclass fields, other attributes, properties."""
     names = [field.name for field in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []
     names += [name for name in getattr(value, "__dict__", ()) if not name.startswith("_")]
-    names += [name for name, kind in inspect.getmembers(type(value)) if isinstance(kind, property) and not name.startswith("_")]
+    names += [
+        name
+        for name, kind in inspect.getmembers(type(value))
+        if isinstance(kind, property) and not name.startswith("_")
+    ]
     return list(dict.fromkeys(names))
 
 
