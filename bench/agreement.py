@@ -32,7 +32,7 @@ Row = dict[str, Any]
 DryRun = Callable[[Row], Row]
 """A launch (``argv``, ``env``) → the fields below."""
 
-FIELDS = ("outcome", "stage", "type", "message", "site", "warnings", "resolved")
+FIELDS = ("outcome", "stage", "type", "wrapped_by", "message", "site", "warnings", "resolved")
 MUST_AGREE = ("outcome", "type", "message", "site", "resolved")
 _DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 
@@ -92,6 +92,7 @@ def _as_record(words: Row, depends: tuple[str, ...]) -> Row:
         "outcome": f"unclear: {depends or why}" if unclear else words["outcome"],
         "stage": words.get("stage"),
         "type": (words.get("root_type") or "").rpartition(".")[2] or None,
+        "wrapped_by": list(words.get("wrapped_by") or ()),
         "message": words.get("root_message"),
         "site": {name: frames[-1][name] for name in ("path", "line", "function")} if frames else None,
         "warnings": list(words.get("warnings", ())),

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from gonogo.check.checker import Checker
 
@@ -49,7 +50,7 @@ def main() -> None:
 def _warm() -> float:
     """Wall-clock seconds of one answer of a warm checker."""
     with Checker(remember=False) as checker:
-        options = {"release": "vllm==0.32.0", "gpu": "H100:8", "hub": False}
+        options: dict[str, Any] = {"release": "vllm==0.32.0", "gpu": "H100:8", "hub": False}
         checker.check(LAUNCH, **options)  # loads, and learns what else to import
         checker.check(LAUNCH, **options)
         before, started = _cpu_of_children(checker), time.perf_counter()

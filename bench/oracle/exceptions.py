@@ -72,9 +72,9 @@ def describe(error: BaseException, said: list[ParserRefusal], engine: str) -> di
         return _describe_parser(said[-1], engine)
     root, around = root_of(error)
     frames = _frames_of(root)
-    # pydantic itself raises from compiled code, so its own refusals end on no raise statement.
-    from_pydantic = hasattr(root, "errors") and "pydantic" in type(root).__module__
-    refused = isinstance(error, SystemExit) or from_pydantic or (bool(frames) and _is_no(*frames[-1][:2]))
+    # Compiled code of pydantic and of json raises without a raise statement; what the interpreter lets fall is built in.
+    of_a_library = type(root).__module__ != "builtins"
+    refused = isinstance(error, SystemExit) or of_a_library or (bool(frames) and _is_no(*frames[-1][:2]))
     return {
         "outcome": "refused" if refused else "crashed",
         "exception_type": full_name(error),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -71,7 +72,7 @@ class ChildProcess:
             self._send(json.dumps({**request, "id": number}).encode() + b"\n")
         while numbers:
             answer = self._receive(600)
-            index = numbers.pop(answer["id"], None)
+            index = numbers.pop(answer["id"]) if answer["id"] in numbers else None
             _check(answer)
             if index is not None:  # else the answer to a question that its asker gave up
                 yield index, answer
@@ -128,10 +129,8 @@ class ChildProcess:
         if process is not None:
             for stream in (process.stdin, process.stdout):
                 if stream is not None:
-                    try:
+                    with contextlib.suppress(OSError):
                         stream.close()
-                    except OSError:
-                        pass
             try:
                 process.wait(timeout=2)
             except subprocess.TimeoutExpired:

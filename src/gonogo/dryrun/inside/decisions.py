@@ -1,7 +1,7 @@
 """The log of decisions that engine code takes on values gonogo cannot know, and their forcing to another answer.
 
 A decision is known by ``kind name @path:line``. The host runs a launch again with one decision forced; what changes then
-depends on it. Kinds: ``truth``, ``compare``, ``in``, ``len``, ``iterate``, ``int``, ``float``, ``isinstance``,
+depends on it. Kinds: ``truth``, ``compare``, ``in``, ``len``, ``iterate``, ``int``, ``index``, ``float``, ``isinstance``,
 ``hasattr`` (an attribute was asked for in a way that survives its absence) and ``import`` (so was a module).
 """
 

@@ -72,8 +72,12 @@ def describe_amdsmi(hardware: dict[str, Any]) -> Describe:
         m.amdsmi_init = m.amdsmi_shut_down = lambda *_a: None
         m.amdsmi_get_processor_handles = lambda: list(range(gpu_count()))
         m.amdsmi_get_gpu_asic_info = lambda h: {
-            "market_name": gpu["device_name"], "target_graphics_version": gpu["gfx"], "num_compute_units": gpu["sm_count"],
-            "device_id": gpu.get("pci_device_id") or "0x74a1", "vendor_id": "0x1002", "asic_serial": f"0x{h:016X}",
+            "market_name": gpu["device_name"],
+            "target_graphics_version": gpu["gfx"],
+            "num_compute_units": gpu["sm_count"],
+            "device_id": gpu.get("pci_device_id") or "0x74a1",
+            "vendor_id": "0x1002",
+            "asic_serial": f"0x{h:016X}",
         }
         m.amdsmi_topo_get_link_type = lambda *_a: {"hops": 1, "type": 2}
         m.amdsmi_get_gpu_memory_total = lambda h, *_a: gpu["memory_mib"] << 20
@@ -110,8 +114,11 @@ def _nvidia_smi(hardware: dict[str, Any], words: list[str]) -> str | None:
         "memory.total": memory,
         "memory.free": memory,
         "memory.used": f"0{'' if plain else ' MiB'}",
-        "name": gpu["device_name"], "gpu_name": gpu["device_name"],
-        "compute_cap": ".".join(map(str, gpu["capability"])), "driver_version": "580.95.05", "count": str(gpu_count()),
+        "name": gpu["device_name"],
+        "gpu_name": gpu["device_name"],
+        "compute_cap": ".".join(map(str, gpu["capability"])),
+        "driver_version": "580.95.05",
+        "count": str(gpu_count()),
     }
     if query is None:
         return None
@@ -130,16 +137,22 @@ def _rocminfo(hardware: dict[str, Any]) -> str:
         "  Device Type:             GPU\n  Pool Info:\n    Pool 1\n      Segment:                 GLOBAL; FLAGS: COARSE GRAINED\n"
         "      Size:                    {size}(0x{size:x}) KB\n"
     )
-    return "".join(agent.format(number=n + 1, gfx=gpu["gfx"], name=gpu["device_name"], size=size) for n in range(gpu_count()))
+    return "".join(
+        agent.format(number=n + 1, gfx=gpu["gfx"], name=gpu["device_name"], size=size) for n in range(gpu_count())
+    )
 
 
 def _lscpu(host: dict[str, Any], words: list[str]) -> str | None:
     cpus, nodes = host["cpus"], host["numa_nodes"]
     each = max(1, cpus // max(nodes, 1))
     rows = [(cpu, cpu, min(cpu // each, nodes - 1)) for cpu in range(cpus)]
-    wanted = next((word.partition("=")[2] for word in words if word.startswith(("-e=", "-p=", "--extended=", "--parse="))), None)
+    wanted = next(
+        (word.partition("=")[2] for word in words if word.startswith(("-e=", "-p=", "--extended=", "--parse="))), None
+    )
     if any(word in ("-J", "-Je", "--json") or word.startswith("-Je=") for word in words):
-        fields = [f.lower() for f in (next((w.partition("=")[2] for w in words if "=" in w), "CPU,CORE,NODE")).split(",")]
+        fields = [
+            f.lower() for f in (next((w.partition("=")[2] for w in words if "=" in w), "CPU,CORE,NODE")).split(",")
+        ]
         table = [dict(zip(("cpu", "core", "node", "socket"), (*row, row[2]), strict=True)) for row in rows]
         import json
 
@@ -152,7 +165,8 @@ def _lscpu(host: dict[str, Any], words: list[str]) -> str | None:
     if words:
         return None
     return (
-        f"Architecture:            {host['machine']}\nCPU(s):                  {cpus}\nModel name:              {host['cpu_model']}\n"
+        f"Architecture:            {host['machine']}\nCPU(s):                  {cpus}\n"
+        f"Model name:              {host['cpu_model']}\n"
         f"Thread(s) per core:      1\nCore(s) per socket:      {each}\nSocket(s):               {nodes}\n"
         f"NUMA node(s):            {nodes}\nFlags:                   {' '.join(host['cpu_flags'])}\n"
     )

@@ -15,7 +15,36 @@ from typing import Any
 
 from .decisions import DECISIONS
 
-_ONE_PATH = ["stat", "lstat", "listdir", "scandir", "access", "mkdir", "rmdir", "remove", "unlink", "open", "readlink", "statvfs", "chmod", "lchmod", "chown", "lchown", "utime", "truncate", "chdir", "chflags", "lchflags", "mkfifo", "mknod", "pathconf", "getxattr", "setxattr", "listxattr", "removexattr"]
+_ONE_PATH = [
+    "stat",
+    "lstat",
+    "listdir",
+    "scandir",
+    "access",
+    "mkdir",
+    "rmdir",
+    "remove",
+    "unlink",
+    "open",
+    "readlink",
+    "statvfs",
+    "chmod",
+    "lchmod",
+    "chown",
+    "lchown",
+    "utime",
+    "truncate",
+    "chdir",
+    "chflags",
+    "lchflags",
+    "mkfifo",
+    "mknod",
+    "pathconf",
+    "getxattr",
+    "setxattr",
+    "listxattr",
+    "removexattr",
+]
 _TWO_PATHS = ["rename", "replace", "link", "symlink"]
 _ordinary: dict[str, Any] = {}
 _ordinary_cwd = os.getcwd
@@ -194,7 +223,12 @@ def _one(name: str, files: Files) -> Callable[..., Any]:
         return os.statvfs_result((4096, 4096, blocks, blocks, blocks, names, names, names, 0, 255))
 
     chosen: dict[str, Callable[..., Any]] = {
-        "stat": status, "lstat": lstat, "readlink": readlink, "listdir": listdir, "scandir": scandir, "statvfs": statvfs,
+        "stat": status,
+        "lstat": lstat,
+        "readlink": readlink,
+        "listdir": listdir,
+        "scandir": scandir,
+        "statvfs": statvfs,
     }
     function = chosen.get(name, led)
     function.__name__ = name

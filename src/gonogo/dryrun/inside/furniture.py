@@ -21,7 +21,7 @@ def furnish(sandbox: str, hardware: dict[str, Any], tools: list[str]) -> None:
         maps += "7f0000002000-7f0000003000 r-xp 00000000 00:00 0          /usr/local/cuda/lib64/libcudart.so.13\n"
     texts = {
         "proc/meminfo": f"MemTotal:       {kib} kB\nMemFree:        {kib} kB\nMemAvailable:   {host['available_ram_bytes'] >> 10} kB\n"
-                        "Buffers:        0 kB\nCached:         0 kB\nSwapTotal:      0 kB\nSwapFree:       0 kB\n",
+        "Buffers:        0 kB\nCached:         0 kB\nSwapTotal:      0 kB\nSwapFree:       0 kB\n",
         "proc/cpuinfo": "".join(
             f"processor\t: {n}\nvendor_id\t: GenuineIntel\nmodel name\t: {host['cpu_model']}\nflags\t\t: {flags}\n\n"
             for n in range(host["cpus"])
@@ -37,6 +37,7 @@ def furnish(sandbox: str, hardware: dict[str, Any], tools: list[str]) -> None:
         "proc/sys/net/ipv4/ip_local_port_range": "32768\t60999\n",
         "sys/devices/system/node/online": f"0-{host['numa_nodes'] - 1}\n" if host["numa_nodes"] > 1 else "0\n",
         "sys/devices/system/cpu/online": f"0-{host['cpus'] - 1}\n",
+        "sys/devices/system/cpu/cpufreq/policy0/scaling_cur_freq": "2000000\n",
         "etc/os-release": 'NAME="Ubuntu"\nID=ubuntu\nVERSION_ID="24.04"\nPRETTY_NAME="Ubuntu 24.04 LTS"\n',
         "etc/hosts": f"127.0.0.1 localhost\n{host['ip']} {host['hostname']}\n",
         "etc/resolv.conf": "",

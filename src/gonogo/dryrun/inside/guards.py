@@ -66,8 +66,18 @@ GUARD = Guard()
 _STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn", "os.startfile")
 _TALKS = ("socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg")
 _CHANGES = (
-    "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod", "os.chown", "os.utime",
-    "os.setxattr", "os.removexattr",
+    "os.mkdir",
+    "os.remove",
+    "os.rename",
+    "os.rmdir",
+    "os.link",
+    "os.symlink",
+    "os.truncate",
+    "os.chmod",
+    "os.chown",
+    "os.utime",
+    "os.setxattr",
+    "os.removexattr",
 )
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
@@ -219,7 +229,12 @@ def _allow(libc: Any, ruleset: int, path: str, rights: int) -> None:
         return
     for wanted in (rights, rights & _OF_FILES):  # the second where it is a file
         rule = struct.pack("=Qi", wanted, handle)
-        if libc.syscall(_LANDLOCK_ADD, ctypes.c_int(ruleset), ctypes.c_int(1), ctypes.c_char_p(rule), ctypes.c_uint32(0)) == 0:
+        if (
+            libc.syscall(
+                _LANDLOCK_ADD, ctypes.c_int(ruleset), ctypes.c_int(1), ctypes.c_char_p(rule), ctypes.c_uint32(0)
+            )
+            == 0
+        ):
             break
     os.close(handle)
 

@@ -37,8 +37,15 @@ def install(host: dict[str, Any]) -> None:
     platform.platform = lambda *_a, **_k: f"Linux-6.8.0-{host['machine']}-with-glibc2.39"
     sysconf = os.sysconf
     pages = host["ram_bytes"] // 4096
-    known = {"SC_PHYS_PAGES": pages, "SC_AVPHYS_PAGES": pages, "SC_PAGE_SIZE": 4096, "SC_PAGESIZE": 4096,
-             "SC_NPROCESSORS_ONLN": cpus, "SC_NPROCESSORS_CONF": cpus, "SC_OPEN_MAX": host["open_files_soft"]}
+    known = {
+        "SC_PHYS_PAGES": pages,
+        "SC_AVPHYS_PAGES": pages,
+        "SC_PAGE_SIZE": 4096,
+        "SC_PAGESIZE": 4096,
+        "SC_NPROCESSORS_ONLN": cpus,
+        "SC_NPROCESSORS_CONF": cpus,
+        "SC_OPEN_MAX": host["open_files_soft"],
+    }
     os.sysconf = lambda name: known[name] if name in known else sysconf(name)
     _limits(host)
     socket.gethostname = lambda: host["hostname"]
@@ -76,7 +83,15 @@ def _process() -> None:
     os.getpgid = os.getsid = lambda pid: 1
     os.umask(0o022)
     sys.executable = "/usr/bin/python3"
-    for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGCHLD, signal.SIGTSTP):
+    for number in (
+        signal.SIGHUP,
+        signal.SIGQUIT,
+        signal.SIGUSR1,
+        signal.SIGUSR2,
+        signal.SIGALRM,
+        signal.SIGCHLD,
+        signal.SIGTSTP,
+    ):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -99,14 +114,24 @@ def _limits(host: dict[str, Any]) -> None:
     resource.getrlimit = getrlimit
     resource.setrlimit = setrlimit  # type: ignore[assignment]
     if hasattr(resource, "prlimit"):
-        resource.prlimit = lambda pid, which, new=None: setrlimit(which, new) if new else getrlimit(which)  # type: ignore[assignment]
+
+        def prlimit(_pid: int, which: int, new: Any = None) -> tuple[int, int]:
+            before = getrlimit(which)
+            if new:
+                setrlimit(which, new)
+            return before
+
+        resource.prlimit = prlimit
 
 
 def after_psutil(host: dict[str, Any]) -> Any:
     """What to put over psutil once it is imported."""
-    memory = collections.namedtuple("svmem", "total available percent used free active inactive buffers cached shared slab")
+    memory = collections.namedtuple(
+        "svmem", "total available percent used free active inactive buffers cached shared slab"
+    )
     swap = collections.namedtuple("sswap", "total used free percent sin sout")
     address = collections.namedtuple("snicaddr", "family address netmask broadcast ptp")
+    disk = collections.namedtuple("sdiskusage", "total used free percent")
     total, available = host["ram_bytes"], host["available_ram_bytes"]
 
     def then(m: ModuleType) -> None:
@@ -131,10 +156,15 @@ def after_psutil(host: dict[str, Any]) -> Any:
             "eth0": [address(socket.AF_INET, host["ip"], "255.255.255.0", None, None)],
         }
         p.net_if_stats = dict
-        p.Process = type("Process", (_Process,), {"_cpus": host["cpus"], "_gone": p.NoSuchProcess, "__module__": "psutil"})
-        p.disk_usage = lambda path: collections.namedtuple("sdiskusage", "total used free percent")(1 << 42, 0, 1 << 42, 0.0)
+        p.Process = type(
+            "Process", (_Process,), {"_cpus": host["cpus"], "_gone": p.NoSuchProcess, "__module__": "psutil"}
+        )
+        p.disk_usage = lambda path: disk(1 << 42, 0, 1 << 42, 0.0)
 
     return then
+
+
+_MEMORY = collections.namedtuple("pmem", "rss vms shared text lib data dirty")
 
 
 class _Process:
@@ -156,7 +186,7 @@ class _Process:
         return None
 
     def memory_info(self) -> Any:
-        return collections.namedtuple("pmem", "rss vms shared text lib data dirty")(1 << 30, 1 << 32, 0, 0, 0, 0, 0)
+        return _MEMORY(1 << 30, 1 << 32, 0, 0, 0, 0, 0)
 
     def children(self, recursive: bool = False) -> list[Any]:
         return []

@@ -62,7 +62,7 @@ def _names(host: dict[str, Any]) -> None:
     here = {"localhost": "127.0.0.1", host["hostname"]: host["ip"], "": "0.0.0.0"}
 
     def resolve(name: Any) -> str:
-        text = name.decode() if isinstance(name, bytes) else name or ""
+        text: str = name.decode() if isinstance(name, bytes) else name or ""
         if text in here:
             return here[text]
         if all(part.isdigit() and int(part) < 256 for part in text.split(".")) and text.count(".") == 3:

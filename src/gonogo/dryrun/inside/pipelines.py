@@ -37,7 +37,9 @@ def apply(words: list[str], text: str) -> str:
     lines = text.splitlines()
     if name == "grep":
         lines = _grep(options, lines)
-    elif name == "awk" and len(options) == 1 and (match := re.fullmatch(r"\s*\{\s*print \$(\d+);?\s*\}\s*", options[0])):
+    elif (
+        name == "awk" and len(options) == 1 and (match := re.fullmatch(r"\s*\{\s*print \$(\d+);?\s*\}\s*", options[0]))
+    ):
         at = int(match[1])
         lines = [line if at == 0 else (line.split() + [""] * at)[at - 1] for line in lines]
     elif name in ("head", "tail"):
@@ -46,7 +48,11 @@ def apply(words: list[str], text: str) -> str:
     elif name == "wc" and options == ["-l"]:
         lines = [str(len(lines))]
     elif name in ("sort", "uniq") and not options:
-        lines = sorted(lines) if name == "sort" else [line for at, line in enumerate(lines) if not at or line != lines[at - 1]]
+        lines = (
+            sorted(lines)
+            if name == "sort"
+            else [line for at, line in enumerate(lines) if not at or line != lines[at - 1]]
+        )
     else:
         raise Unreadable(shlex.join(words))
     return "".join(line + "\n" for line in lines)

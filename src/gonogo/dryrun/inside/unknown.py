@@ -12,6 +12,8 @@ from .decisions import DECISIONS, asking_frame, probed, survives_absence
 
 #: Starts the text of every unknown value, so that one in an error message can be told.
 MARK = "<unknown "
+#: The other answer to "how much": beyond any threshold that code compares it with. Not for loops: they ask for an index.
+_MUCH = 1 << 50
 #: Where stand-ins say they were installed.
 SITE = "/usr/local/lib/python3.12/dist-packages"
 
@@ -145,12 +147,13 @@ class Unknown:
         return bool(DECISIONS.take("in", f"{_short(item)} in {self._gonogo_name}", False, True))
 
     def __int__(self) -> int:
-        return int(DECISIONS.take("int", self._gonogo_name, 0, 1))
+        return int(DECISIONS.take("int", self._gonogo_name, 0, _MUCH))
 
-    __index__ = __int__
+    def __index__(self) -> int:
+        return int(DECISIONS.take("index", self._gonogo_name, 0, 1))
 
     def __float__(self) -> float:
-        return float(DECISIONS.take("float", self._gonogo_name, 0.0, 1.0))
+        return float(DECISIONS.take("float", self._gonogo_name, 0.0, float(_MUCH)))
 
     def __getitem__(self, key: Any) -> Any:
         return Unknown(f"{self._gonogo_name}[{_short(key)}]"[:200])
