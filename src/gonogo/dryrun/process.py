@@ -72,10 +72,9 @@ class ChildProcess:
             self._send(json.dumps({**request, "id": number}).encode() + b"\n")
         while numbers:
             answer = self._receive(600)
-            index = numbers.pop(answer["id"]) if answer["id"] in numbers else None
             _check(answer)
-            if index is not None:  # else the answer to a question that its asker gave up
-                yield index, answer
+            if answer["id"] in numbers:  # else the answer to a question that its asker gave up
+                yield numbers.pop(answer["id"]), answer
 
     def ask_one(self, request: dict[str, Any]) -> dict[str, Any]:
         """The answer to one request."""

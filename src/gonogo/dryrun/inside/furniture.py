@@ -20,7 +20,8 @@ def furnish(sandbox: str, hardware: dict[str, Any], tools: list[str]) -> None:
     if nvidia:
         maps += "7f0000002000-7f0000003000 r-xp 00000000 00:00 0          /usr/local/cuda/lib64/libcudart.so.13\n"
     texts = {
-        "proc/meminfo": f"MemTotal:       {kib} kB\nMemFree:        {kib} kB\nMemAvailable:   {host['available_ram_bytes'] >> 10} kB\n"
+        "proc/meminfo": f"MemTotal:       {kib} kB\nMemFree:        {kib} kB\n"
+        f"MemAvailable:   {host['available_ram_bytes'] >> 10} kB\n"
         "Buffers:        0 kB\nCached:         0 kB\nSwapTotal:      0 kB\nSwapFree:       0 kB\n",
         "proc/cpuinfo": "".join(
             f"processor\t: {n}\nvendor_id\t: GenuineIntel\nmodel name\t: {host['cpu_model']}\nflags\t\t: {flags}\n\n"

@@ -59,7 +59,7 @@ def _sockets(host: dict[str, Any]) -> None:
 
 
 def _names(host: dict[str, Any]) -> None:
-    here = {"localhost": "127.0.0.1", host["hostname"]: host["ip"], "": "0.0.0.0"}
+    here: dict[str, str] = {"localhost": "127.0.0.1", host["hostname"]: host["ip"], "": "0.0.0.0"}
 
     def resolve(name: Any) -> str:
         text: str = name.decode() if isinstance(name, bytes) else name or ""
