@@ -12,6 +12,7 @@ from gonogo.dryrun.fuller import hangs_on_missing, lacking, with_tokenizer
 from gonogo.dryrun.importflips import ImportFlips
 from gonogo.dryrun.memory import Memory
 from gonogo.dryrun.outcome import DryRun
+from gonogo.dryrun.plugins import foreign_plugins
 from gonogo.dryrun.process import ChildProcess
 from gonogo.dryrun.request import code_variables, facts_of, request_for
 from gonogo.dryrun.signature import fault_of, signature
@@ -51,6 +52,12 @@ class DryRuns:
         variables = code_variables(launch)
         if variables and not allow_code:
             reason = f"the launch sets {', '.join(variables)}, which can bring code of its own into the engine"
+            return Answer({"outcome": "unclear", "reason": reason, "stage": "arguments"})
+        plugins = foreign_plugins(launch, world)
+        if plugins and not allow_code:
+            reason = (
+                f"the launch names code that is not part of the release, which is never executed: {', '.join(plugins)}"
+            )
             return Answer({"outcome": "unclear", "reason": reason, "stage": "arguments"})
         if self._memory is not None:
             known = self._memory.recall(request, world, models)

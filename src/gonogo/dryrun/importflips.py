@@ -18,6 +18,7 @@ from gonogo.dryrun.signature import signature
 from gonogo.dryrun.store import read_json, write_json
 from gonogo.dryrun.world import World
 from gonogo.models.standins import SHAPES, stand_in
+from gonogo.problems import OwnProblem
 
 Start = Callable[[World, dict[str, Any]], ChildProcess]
 
@@ -68,20 +69,28 @@ class ImportFlips:
             elif flipped == usual:
                 done += len(group)
             elif len(group) == 1:
-                matter += group
+                matter += group if flipped is not None else []
                 done += 1
             else:
                 half = len(group) // 2
                 groups += [group[half:], group[:half]]
         return sorted(matter, key=lambda row: str(row["key"]))
 
-    def _battery(self, world: World, forced: dict[str, Any]) -> tuple[list[Any], str | None]:
-        """What the battery's launches come to with these decisions forced; and the one that kept the engine from loading."""
-        child = self._start(world, forced)
+    def _battery(self, world: World, forced: dict[str, Any]) -> tuple[list[Any] | None, str | None]:
+        """What the battery's launches come to with these decisions forced; and the one that kept the engine from loading.
+
+        None for both where the child died of it, which does not tell of which.
+        """
+        try:
+            child = self._start(world, forced)
+        except OwnProblem:
+            if not forced:
+                raise
+            return None, None
         try:
             if child.error is not None:
                 hit = child.state.get("hit") or list(forced)
-                return [], hit[-1] if hit else None
+                return None, hit[-1] if hit else None
             return [signature(answer) for _, answer in sorted(child.ask(battery(world)), key=lambda row: row[0])], None
         finally:
             if forced:

@@ -23,9 +23,10 @@ BASE_ENV = {
 class World:
     """A release on hardware. ``packages`` says of an import name that it is there or not, against the official image.
 
-    ``env`` are variables that every launch in this world finds set; ``limits`` bound one dry run (``cpu_seconds``,
-    ``memory_bytes``, ``file_bytes``). ``withheld`` names facts of the hardware that nobody is to know (``capability``,
-    ``count``, ``memory``, ``ram``, ``vendor``): negative controls, which an outcome that needs one must show.
+    ``env`` are variables that every launch in this world finds set; ``limits`` bound one dry run (``seconds``,
+    ``cpu_seconds``, ``memory_bytes``, ``file_bytes``). ``withheld`` names facts of the hardware that nobody is to know
+    (``capability``, ``count``, ``memory``, ``ram``, ``vendor``): negative controls, which an outcome that needs one must
+    show.
     """
 
     release: Release

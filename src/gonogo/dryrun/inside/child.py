@@ -227,7 +227,7 @@ class Run:
         self.own = os.path.join(child.folder, f"run-{self.id}")
         self.log = os.path.join(child.folder, f"log-{self.id}")
         self.text = b""
-        self.deadline = _clock() + request.get("timeout", 60)
+        self.deadline = _clock() + child.world["limits"].get("seconds", 60)
         self.pipe, write = _pipe()
         self.parent = _getpid()
         self.pid = _fork()
@@ -256,13 +256,7 @@ class Run:
         try:
             answer = json.loads(self.text)
         except ValueError:
-            how = (
-                "took too long"
-                if late
-                else f"was ended by signal {status & 127}"
-                if status & 127
-                else f"ended with {status >> 8}"
-            )
+            how = "took too long" if late else _end(status)
             answer = {"outcome": "unclear", "reason": f"the dry run {how}", "stage": None, "tail": _tail(self.log)}
         shutil.rmtree(self.own, ignore_errors=True)
         try:
@@ -270,6 +264,16 @@ class Run:
         except OSError:
             pass
         return {**answer, "id": self.id}
+
+
+def _end(status: int) -> str:
+    """What a process's exit status says, for one that did not answer."""
+    number = status & 127
+    if number == signal.SIGXCPU:
+        return "used more processor time than a dry run may"
+    if number == signal.SIGKILL:
+        return "was killed: it, or something else on this machine, used too much memory"
+    return f"was ended by signal {number}" if number else f"ended with {status >> 8}"
 
 
 def _tail(path: str) -> str:

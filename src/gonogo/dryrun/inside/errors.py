@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import linecache
 import traceback
 from typing import Any
@@ -11,6 +12,9 @@ from .decisions import HERE
 from .unknown import MARK, is_unknown
 
 Frame = tuple[str, int, str]
+
+#: What the system answers where something is full: files too large, disks, tables of open files.
+_OF_THIS_MACHINE = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 
 
 def under(error: BaseException) -> BaseException | None:
@@ -37,10 +41,14 @@ def chain(error: BaseException) -> list[BaseException]:
 
 def frames_of(error: BaseException) -> list[Frame]:
     """(file, line, qualified name) of the traceback, outermost first."""
-    return [
+    frames = [
         (frame.f_code.co_filename, line or 0, frame.f_code.co_qualname)
         for frame, line in traceback.walk_tb(error.__traceback__)
     ]
+    # The file functions only pass on what the system said: to the engine it was ``open`` itself that failed.
+    while len(frames) > 1 and frames[-1][0] == HERE + "files.py":
+        frames.pop()
+    return frames
 
 
 def said_no(file: str, line: int) -> bool:
@@ -125,6 +133,10 @@ def fault_of(error: BaseException) -> str | None:
             else "an import failed"
         )
     spoken = bool(frames and said_no(*frames[-1][:2]))
+    if isinstance(error, MemoryError):
+        return "it used more memory than a dry run may"
+    if isinstance(error, OSError) and error.errno in _OF_THIS_MACHINE and not spoken:
+        return "a limit of dry runs or of this machine was in the way"
     if isinstance(error, OSError) and error.errno is not None and not spoken:
         return "the pretend host has no such thing"
     if type(error).__module__.split(".")[0] == "psutil":

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import pipelines
+from .unknown import MARK
 
 _kill, _getpid = os.kill, os.getpid
 _STARTS = (
@@ -53,6 +54,12 @@ class World:
     unknown: list[str] = []  # noqa: RUF012  commands whose answer is not known, which the engine was told had failed
 
 
+def _said(tool: Callable[[list[str]], str | None], words: list[str]) -> str | None:
+    """What a tool prints; None where that would be, or hold, what is not known."""
+    text = tool(words)
+    return text if isinstance(text, str) and MARK not in text else None
+
+
 class FakePopen:
     """subprocess.Popen for known tools."""
 
@@ -68,7 +75,7 @@ class FakePopen:
         tool = World.tools.get(os.path.basename(words[0])) if words else None
         if tool is None:
             raise FileNotFoundError(2, "No such file or directory", words[0] if words else "")
-        text = tool(words[1:])
+        text = _said(tool, words[1:])
         if text is None:
             World.unknown.append(shlex.join(words))
         self._finish(1 if text is None else 0, text or "", options)
@@ -78,7 +85,7 @@ class FakePopen:
         try:
             first, *filters = pipelines.split(command)
             tool = World.tools.get(os.path.basename(first[0]))
-            text = tool(first[1:]) if tool is not None else ""
+            text = _said(tool, first[1:]) if tool is not None else ""
             if tool is None and not filters:
                 self._finish(127, "", options)
                 return

@@ -14,9 +14,10 @@ from typing import Any
 from . import chance, furniture, guards, host, logs, network
 from .decisions import DECISIONS
 from .errors import describe
+from .files import WORK
 from .gpucount import GPUCount
 from .processes import Reached, World
-from .unknown import MARK
+from .unknown import MARK, FakeModule
 
 
 class Progress:
@@ -98,8 +99,10 @@ def _scene(child: Any, request: dict[str, Any]) -> None:
     models = request.get("models") or {}
     child.hub.models = models
     child.files.watched = tuple(word.rstrip("/") for word in request.get("watched", ()))
-    for path, facts in (request.get("paths") or {}).items():
+    paths = request.get("paths") or {}
+    for path, facts in paths.items():
         furniture.place(child.files.own, path, facts["files"], facts.get("listed"))
+    child.files.models = (*paths, *(os.path.normpath(os.path.join(WORK, path)) for path in paths))
     walls = child.world.get("limits") or {}
     guards.limit(
         int(walls.get("cpu_seconds", 120)),
@@ -125,11 +128,13 @@ def _ask(write: int, repository: str, before: set[str]) -> None:
 
 
 def _new(before: set[str]) -> list[str]:
+    """Modules that this run imported; no stand-ins, whose import may be a decision that another run is to take otherwise."""
     return [
         name
         for name, module in sys.modules.items()
         if name not in before
         and getattr(module, "__spec__", None) is not None
+        and not isinstance(module, FakeModule)
         and not name.startswith(("gonogo_", "__main__"))
     ]
 
