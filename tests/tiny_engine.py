@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -124,7 +125,14 @@ class Place:
         self, *words: str | bytes, env: dict[str, str | None] | None = None, **options: Any
     ) -> subprocess.Popen[bytes]:
         """gonogo with these words, in a process of its own."""
-        given = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+        # Whoever runs the tests in the background has them ignore some signals, and a child would inherit that.
+        given = {
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "preexec_fn": _usual_signals,
+            **options,
+        }
         return subprocess.Popen(
             [sys.executable, "-m", "gonogo", *words],
             env=self.environment(**(env or {})),
@@ -140,6 +148,11 @@ class Place:
     def check(self, *words: str | bytes, options: tuple[str, ...] = (), **rest: Any) -> Done:
         """``gonogo check`` of a launch of vllm 0.32.0 on a CPU."""
         return self.run("check", "--release", "vllm==0.32.0", "--gpu", "cpu", *options, "--", *words, **rest)
+
+
+def _usual_signals() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @dataclass
