@@ -26,3 +26,7 @@ class OwnProblem(Problem):
     """gonogo could not do its work: no network, a full disk, a child that died."""
 
     exit_code = 4
+
+
+class ReleaseProblem(OwnProblem):
+    """A release that exists but cannot be read or run here: nothing is wrong with the launch, or with this machine."""

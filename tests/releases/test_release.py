@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonogo.problems import OwnProblem, Problem, UsageProblem
+from gonogo.problems import OwnProblem, Problem, ReleaseProblem, UsageProblem
 from gonogo.releases import Releases
 from gonogo.releases import python as pythons
 from gonogo.releases.python import ChildPython
@@ -157,7 +157,7 @@ def test_a_release_newer_than_the_remembered_listing_is_found(
 
 def test_a_release_without_the_archive_gonogo_reads(releases: Releases, index: PackageIndex) -> None:
     index.add("vllm", "vllm-1.4.0-py3-none-any.whl", wheel("vllm", "1.4.0", {"vllm/__init__.py": b""}))
-    with pytest.raises(UsageProblem, match=r"vllm 1\.4\.0 has no sdist"):
+    with pytest.raises(ReleaseProblem, match=r"vllm 1\.4\.0 has no sdist"):
         releases.get("vllm", "1.4.0")
 
 
@@ -215,7 +215,7 @@ class TestTrouble:
 
     def test_requirements_that_cannot_be_met(self, releases: Releases, index: PackageIndex) -> None:
         index.add("vllm", "vllm-1.3.0.tar.gz", vllm_sdist("1.3.0", ("tinydep>=99",)))
-        with pytest.raises(OwnProblem, match="cannot get the packages that vllm needs") as caught:
+        with pytest.raises(ReleaseProblem, match="cannot get the packages that vllm needs") as caught:
             releases.get("vllm", "1.3.0")
         assert "\n" not in str(caught.value)
 

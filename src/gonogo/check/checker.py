@@ -20,7 +20,7 @@ from gonogo.hardware.types import Hardware
 from gonogo.launches import Launch
 from gonogo.models.find import Models
 from gonogo.places import cache_folder
-from gonogo.problems import OwnProblem
+from gonogo.problems import OwnProblem, ReleaseProblem
 from gonogo.progress import Progress
 from gonogo.releases import Releases
 
@@ -89,7 +89,7 @@ class Checker:
             try:
                 found = self._releases.get(launch.engine, version)
             except OwnProblem as problem:
-                if len(choice.versions) == 1:
+                if len(choice.versions) == 1 and not isinstance(problem, ReleaseProblem):
                     raise
                 worlds.append(_not_run(version, choice, hardware.hardware[0], str(problem)))
                 continue

@@ -91,7 +91,9 @@ class ImportFlips:
             if child.error is not None:
                 hit = child.state.get("hit") or list(forced)
                 return None, hit[-1] if hit else None
-            return [signature(answer) for _, answer in sorted(child.ask(battery(world)), key=lambda row: row[0])], None
+            answers = sorted(child.ask(battery(world)), key=lambda row: row[0])
+            # Resolved values tell more than outcomes: another launch may be refused for what a flip made of one of them.
+            return [(*signature(answer), answer.get("resolved")) for _, answer in answers], None
         finally:
             if forced:
                 child.close()

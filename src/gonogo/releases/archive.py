@@ -18,7 +18,7 @@ from typing import IO
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from gonogo.engines.types import Engine
-from gonogo.problems import OwnProblem, UsageProblem
+from gonogo.problems import OwnProblem, ReleaseProblem
 from gonogo.releases.index import ArchiveFile, ReleaseInfo
 
 _COMPILED = {".so", ".pyd", ".dylib", ".dll", ".a", ".o"}
@@ -42,11 +42,11 @@ class Metadata:
 def chosen_file(engine: Engine, info: ReleaseInfo) -> ArchiveFile:
     """The file that holds the full source of a release: its sdist, or the wheel nearest to this Python on x86-64 Linux.
 
-    Which wheel does not matter much, only its Python code is used. Raises UsageProblem where there is none.
+    Which wheel does not matter much, only its Python code is used. Raises ReleaseProblem where there is none.
     """
     fitting = [file for file in info.files if file.kind == engine.archive]
     if not fitting:
-        raise UsageProblem(
+        raise ReleaseProblem(
             f"{info.engine} {info.version} has no {engine.archive} on the package index: gonogo cannot read it"
         )
     return min(fitting, key=_distance) if engine.archive == "wheel" else fitting[0]

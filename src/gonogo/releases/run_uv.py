@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from gonogo.problems import OwnProblem
+from gonogo.problems import OwnProblem, ReleaseProblem
 from gonogo.releases.settings import index_address
 
 # Settings of the user's that concern how an index is reached stay; those that would change what is resolved go.
@@ -55,4 +55,5 @@ def problem(what: str, said: str) -> OwnProblem:
         brief = f"{brief[:500]} ..."
     if is_network(said):
         return OwnProblem(f"cannot reach the package index for {what}: check the network (uv says: {brief})")
-    return OwnProblem(f"cannot get {what} (uv says: {brief})")
+    kind = ReleaseProblem if "No solution found" in said else OwnProblem
+    return kind(f"cannot get {what} (uv says: {brief})")

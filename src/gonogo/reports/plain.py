@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 
-_LONGEST = 4000
+_LONGEST = 1000
 
 
 def safe(text: str) -> str:
