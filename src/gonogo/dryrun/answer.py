@@ -64,4 +64,7 @@ def error_of(answer: dict[str, Any], world: World) -> Error:
         spoke = raise_site_at(world.release.root / last["path"], last["line"])
     template = template_of(answer["type"], answer["message"], spoke)
     identity = error_id(world.release.engine, answer["type"], template)
-    return Error(identity, answer["type"], tuple(answer["wrapped_by"]), answer["message"], site)
+    # What a flag's type fell over lies under the parser's error, which is the one that a user is told.
+    around: list[str] = answer["wrapped_by"]
+    around = around[around.index(answer["type"]) + 1 :] if answer["type"] in around else around
+    return Error(identity, answer["type"], tuple(around), answer["message"], site)

@@ -73,12 +73,13 @@ def describe(error: BaseException, said: list[dict[str, Any]]) -> dict[str, Any]
     if isinstance(error, SystemExit) and said:
         last = said[-1]
         root = last["root"]
+        ordinary = root is None or type(root).__name__ in ("ArgumentError", "ArgumentTypeError")
         return {
             "outcome": "refused",
             "exception_type": "SystemExit",
             "root_type": type_name(type(root)) if root is not None else "argparse.ArgumentError",
             "type": "ArgumentError",
-            "wrapped_by": ["SystemExit"],
+            "wrapped_by": ["SystemExit"] if ordinary else ["ArgumentError", "SystemExit"],
             "message": last["message"],
             "root_message": str(root) if root is not None else last["message"],
             "exit_message": last["message"],
