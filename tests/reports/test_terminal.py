@@ -228,7 +228,7 @@ def test_a_huge_message_is_cut_and_said_to_be() -> None:
     error = Error("0" * 16, "ValueError", (), "word " * 200_000, None)
     text = shown(check("NO-GO", launch("NO-GO", refused(error=error))))
     assert len(text) < 10_000
-    assert "... and 996000 more characters (--json shows all)" in text
+    assert "... and 999000 more characters (--json shows all)" in text
 
 
 def test_a_warning_of_a_megabyte_is_cut() -> None:
