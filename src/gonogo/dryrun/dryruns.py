@@ -11,6 +11,7 @@ from gonogo.dryrun.answer import Answer, outcome_of
 from gonogo.dryrun.fuller import hangs_on_missing, lacking, with_tokenizer
 from gonogo.dryrun.importflips import ImportFlips
 from gonogo.dryrun.memory import Memory
+from gonogo.dryrun.needed import NeededModules
 from gonogo.dryrun.outcome import DryRun
 from gonogo.dryrun.plugins import foreign_plugins
 from gonogo.dryrun.process import ChildProcess
@@ -39,6 +40,7 @@ class DryRuns:
         self._children: dict[str, ChildProcess] = {}
         folder = memory.folder.parent / "import-decisions" if memory is not None else None
         self._cache = memory.folder.parent if memory is not None else cache_folder()
+        self._needed = NeededModules(memory.folder.parent / "needed-modules" if memory is not None else None)
         self._flips = ImportFlips(folder, self._flipped_child, self._progress.say)
 
     def run(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> DryRun:
@@ -168,8 +170,11 @@ class DryRuns:
         return any_count
 
     def _started(self, world: World, early: dict[str, str], count: bool) -> ChildProcess:
-        description = {**world.description(), "jobs": self._jobs}
-        description["env"] = {**description["env"], **early}
+        def described(world: World) -> dict[str, Any]:
+            description = {**world.description(), "jobs": self._jobs}
+            return {**description, "env": {**description["env"], **early}}
+
+        description = described(world)
         key = hashlib.sha256(json.dumps(_without_count(description, count), sort_keys=True).encode()).hexdigest()
         child = self._children.pop(key, None)
         if child is not None and child.has_ended:
@@ -181,7 +186,7 @@ class DryRuns:
             )
             while len(self._children) >= _MOST_CHILDREN:
                 self._children.pop(next(iter(self._children))).close()
-            child = ChildProcess(Path(world.release.python), description)
+            child = self._needed.load(world, lambda whole: ChildProcess(Path(world.release.python), described(whole)))
             self._progress.clear()
         self._children[key] = child
         return child
@@ -198,7 +203,8 @@ class DryRuns:
         """A child with decisions forced while it loads, for its caller to close; the plain one where nothing is forced."""
         if not forced:
             return self._child(world, {})
-        return ChildProcess(Path(world.release.python), {**world.description(), "jobs": self._jobs, "forced": forced})
+        description = self._needed.world(world).description()
+        return ChildProcess(Path(world.release.python), {**description, "jobs": self._jobs, "forced": forced})
 
     def close(self) -> None:
         """End all children."""
