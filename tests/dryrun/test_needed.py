@@ -72,6 +72,12 @@ def test_a_world_that_says_it_is_not_there_is_believed(make: Make) -> None:
     assert "No module named 'needed_for_all'" in (outcome.reason or "")
 
 
+def test_a_module_of_the_engines_own_has_no_stand_in(make: Make) -> None:
+    outcome = make("import vllm.lost").outcome("passes")
+    assert outcome.kind == "unclear"
+    assert "No module named 'vllm.lost'" in (outcome.reason or "")
+
+
 def test_another_failure_stays_one(make: Make) -> None:
     outcome = make("import needed_for_all\nraise RuntimeError('no')").outcome("passes")
     assert outcome.kind == "unclear"

@@ -1,8 +1,8 @@
 """Modules that an engine cannot be loaded without, so that its official image must have them.
 
-The light environment lacks some of what a release needs: packages left out for their weight, extras, compiled parts of the
-engine's own that its sdist does not hold. Where the load ends because a module is missing, the image, in which the engine
-does load, has it; so the world has it too, as a stand-in like every other package that a dry run leaves out.
+The light environment lacks some of what a release needs: packages left out for their weight, extras. Where the load ends because a module is missing, the image, in which the engine
+does load, has it; so the world has it too, as a stand-in like every other package that a dry run leaves out. Never a module of the engine's own: without it the release is not whole,
+and what it would have said is not known.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class NeededModules:
         names = list(self._of(world))
         while True:
             child = start(replace(world, packages={**dict.fromkeys(names, True), **world.packages}))
-            name = _missing(child.error)
+            name = _missing(child.error, world.engine.package)
             if name is None or name in names or name in world.packages or len(names) >= _MOST:
                 break
             child.close()
@@ -63,12 +63,12 @@ class NeededModules:
             write_json(self._folder / f"{key}.json", names)
 
 
-def _missing(error: dict[str, Any] | None) -> str | None:
-    """The module for want of which a load ended."""
+def _missing(error: dict[str, Any] | None, own: str) -> str | None:
+    """The module for want of which a load ended, unless it belongs to the package ``own``."""
     if error is None or not str(error.get("root_type", "")).endswith("ModuleNotFoundError"):
         return None
     found = _MISSING.search(str(error.get("root_message", "")))
-    return found[1] if found else None
+    return found[1] if found and found[1].partition(".")[0] != own else None
 
 
 def _key(world: World) -> str:
