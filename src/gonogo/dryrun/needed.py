@@ -1,8 +1,9 @@
 """Modules that an engine cannot be loaded without, so that its official image must have them.
 
-The light environment lacks some of what a release needs: packages left out for their weight, extras. Where the load ends because a module is missing, the image, in which the engine
-does load, has it; so the world has it too, as a stand-in like every other package that a dry run leaves out. Never a module of the engine's own: without it the release is not whole,
-and what it would have said is not known.
+The light environment lacks some of what a release needs: packages left out for their weight, extras. Where the load
+ends because a module is missing, the image, in which the engine does load, has it; so the world has it too, as a
+stand-in like every other package that a dry run leaves out. Never a module of the engine's own: without it the
+release is not whole, and what it would have said is not known.
 """
 
 from __future__ import annotations
