@@ -49,7 +49,7 @@ def dry_runs(engine: str, release: str, machine: Row, folder: Path) -> Iterator[
     with DryRuns() as runs:
 
         def dry_run(launch: Row) -> Row:
-            answer = runs.answer(_launch(engine, launch), world, models)
+            answer = runs.answer(launch_of(engine, launch), world, models)
             return _as_record(answer.words, answer.depends)
 
         yield dry_run
@@ -74,7 +74,8 @@ def _packages(engine: str, machine: Row) -> dict[str, bool]:
     return {**lacking, **({"triton": False} if engine == "vllm" else {})}
 
 
-def _launch(engine: str, launch: Row) -> Launch:
+def launch_of(engine: str, launch: Row) -> Launch:
+    """The launch that a line of the record tells of."""
     words = tuple(launch["argv"])
     if engine == "vllm":
         return Launch(engine, ("vllm", *words), "command", "vllm", words, env=launch["env"])

@@ -77,19 +77,7 @@ def _cpu_of_children(checker: Checker) -> float:
 
 def _command() -> float:
     """Wall-clock seconds of a whole check with everything cached but outcomes."""
-    remembering = [
-        sys.executable,
-        "-m",
-        "gonogo",
-        "check",
-        "--offline",
-        "--release",
-        "vllm==0.32.0",
-        "--gpu",
-        "H100:8",
-        "--",
-        *LAUNCH,
-    ]
+    remembering = _check_of("vllm==0.32.0")
     subprocess.run(remembering, check=False, capture_output=True)  # finds out which import decisions matter, once
     walls, cpus = [], []
     for _ in range(3):
@@ -102,6 +90,22 @@ def _command() -> float:
     wall, cpu = _timed(remembering, forget=False)
     print(f"a whole check, the outcome remembered: {cpu:.2f} CPU s, {wall:.2f} s")
     return statistics.median(walls)
+
+
+def _check_of(release: str) -> list[str]:
+    return [
+        sys.executable,
+        "-m",
+        "gonogo",
+        "check",
+        "--offline",
+        "--release",
+        release,
+        "--gpu",
+        "H100:8",
+        "--",
+        *LAUNCH,
+    ]
 
 
 def _timed(argv: list[str], forget: bool) -> tuple[float, float]:
@@ -147,25 +151,11 @@ def _first() -> None:
     """A first run: everything is fetched."""
     with tempfile.TemporaryDirectory() as folder:
         env = {**os.environ, "GONOGO_CACHE": folder}
-        argv = [
-            sys.executable,
-            "-m",
-            "gonogo",
-            "check",
-            "--offline",
-            "--release",
-            "vllm==0.33.0",
-            "--gpu",
-            "H100:8",
-            "--",
-            *LAUNCH,
-        ]
         started = time.perf_counter()
-        subprocess.run(argv, check=False, capture_output=True, env=env)
+        subprocess.run(_check_of("vllm==0.33.0"), check=False, capture_output=True, env=env)
         size = _size(Path(folder), without=("uv",))
         print(f"first run of vllm 0.33.0: {time.perf_counter() - started:.0f} s, {size:.0f} MB on disk")
-        argv[argv.index("vllm==0.33.0")] = "vllm==0.32.0"
-        subprocess.run(argv, check=False, capture_output=True, env=env)
+        subprocess.run(_check_of("vllm==0.32.0"), check=False, capture_output=True, env=env)
         print(f"and with vllm 0.32.0 beside it: {_size(Path(folder), without=('uv',)):.0f} MB")
 
 

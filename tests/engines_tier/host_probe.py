@@ -18,9 +18,12 @@ import gonogo.dryrun.process as process
 from gonogo.dryrun import DryRuns, World
 from gonogo.dryrun.importflips import ImportFlips
 from gonogo.hardware.parse import parse_hardware
-from gonogo.launches.types import Launch
 from gonogo.models.find import Models
 from gonogo.releases import Releases
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+
+from agreement import launch_of
 
 DATA = Path(__file__).parents[1] / "data"
 OTHER_MACHINE = """
@@ -68,7 +71,7 @@ def answers(engine: str, version: str, count: int) -> list[Any]:
         for gpu in ("cpu", "H100-80GB:2"):
             world = World(release, parse_hardware(gpu))
             for row in rows:
-                answer = runs.answer(_launch(engine, row), world, models)
+                answer = runs.answer(launch_of(engine, row), world, models)
                 found.append([gpu, row["argv"], _told(answer.words), answer.depends, answer.missing])
     return found
 
@@ -79,14 +82,6 @@ def _told(words: dict[str, Any]) -> dict[str, Any]:
         name: [one for one in words.get(name, ()) if one["whose"] != "other"] for name in ("frames", "outer_frames")
     }
     return {name: value for name, value in {**words, **frames}.items() if name != "cpu_seconds"}
-
-
-def _launch(engine: str, row: dict[str, Any]) -> Launch:
-    words = tuple(row["argv"])
-    if engine == "vllm":
-        return Launch(engine, ("vllm", *words), "command", "vllm", words, env=row["env"])
-    module = "sglang.launch_server"
-    return Launch(engine, ("python", "-m", module, *words), "module", module, words, env=row["env"])
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from gonogo.dryrun.memory import loading_key
 from gonogo.dryrun.process import ChildProcess
 from gonogo.dryrun.signature import signature
 from gonogo.dryrun.store import read_json, write_json
@@ -36,7 +37,9 @@ class ImportFlips:
     def that_matter(self, world: World, decisions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Those of ``decisions`` whose other answer changes an outcome of the battery."""
         flippable = [row for row in decisions if row["usual"] != row["other"]]
-        digest = hashlib.sha256(json.dumps([_own_key(world), [row["key"] for row in flippable]]).encode()).hexdigest()
+        digest = hashlib.sha256(
+            json.dumps([loading_key(world), [row["key"] for row in flippable]]).encode()
+        ).hexdigest()
         if digest not in self._found:
             path = self._folder / f"{digest}.json" if self._folder is not None else None
             known = read_json(path) if path is not None else None
@@ -126,14 +129,3 @@ def battery(world: World) -> list[dict[str, Any]]:
                 }
             )
     return requests
-
-
-def _own_key(world: World) -> list[str]:
-    from gonogo.dryrun.memory import own_version
-
-    return [
-        own_version(),
-        world.release.identity,
-        world.hardware.gpu.vendor,
-        json.dumps(sorted(world.packages.items())),
-    ]

@@ -29,6 +29,11 @@ def own_version() -> str:
     return digest.hexdigest()[:16]
 
 
+def loading_key(world: World) -> list[Any]:
+    """All that loading the engine depends on, but for the launch: gonogo, release, vendor, packages."""
+    return [own_version(), world.release.identity, world.hardware.gpu.vendor, sorted(world.packages.items())]
+
+
 class Memory:
     """A folder of remembered answers."""
 

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from gonogo.dryrun.memory import loading_key
 from gonogo.dryrun.process import ChildProcess
 from gonogo.dryrun.store import read_json, write_json
 from gonogo.dryrun.world import World
@@ -73,7 +74,4 @@ def _missing(error: dict[str, Any] | None, own: str) -> str | None:
 
 
 def _key(world: World) -> str:
-    from gonogo.dryrun.memory import own_version
-
-    told = [own_version(), world.release.identity, world.hardware.gpu.vendor, sorted(world.packages.items())]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(loading_key(world)).encode()).hexdigest()

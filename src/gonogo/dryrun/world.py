@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from gonogo.engines.types import Engine, engine_named
@@ -102,6 +104,7 @@ class World:
         """
         packages, vendor = self.engine.table["packages"], self.hardware.gpu.vendor
         versions, table = self.release.versions, self._table()
+        installed = _installed(self.release.environment)
         faked = {
             name: versions.get(distribution, "1.0.0") if distribution else "" for name, distribution in table.items()
         }
@@ -116,7 +119,7 @@ class World:
                 not known
                 and not vendors_own
                 and not (self.release.environment / name).exists()
-                and not _installed(self.release, distribution)
+                and name not in installed
             ):
                 faked[name] = version
         absent = set(elsewhere)
@@ -136,5 +139,7 @@ def _import_name(distribution: str) -> str:
     return re.sub(r"[-.]+", "_", distribution)
 
 
-def _installed(release: Release, distribution: str) -> bool:
-    return any(release.environment.glob(f"{_import_name(distribution)}-*.dist-info"))
+@cache
+def _installed(environment: Path) -> frozenset[str]:
+    """Distributions of a light environment, named as its folders are. Every dry run asks, and an environment never changes."""
+    return frozenset(place.name.partition("-")[0] for place in environment.glob("*-*.dist-info"))

@@ -101,10 +101,9 @@ class Unknown:
         return repr(self)
 
     def __getattr__(self, name: str) -> Any:
+        # ctypes would ask for _as_parameter_ without end: no C function takes what is unknown.
         if (name.startswith("__") and name.endswith("__")) or name == "_as_parameter_":
-            raise AttributeError(
-                name
-            )  # ctypes would ask for the latter without end: no C function takes what is unknown
+            raise AttributeError(name)
         return described_attribute(self, name, self._gonogo_name)
 
     def __setattr__(self, name: str, value: Any) -> None:
