@@ -75,6 +75,7 @@ class World:
             "faked": faked,
             "absent": sorted(absent),
             "distributions": distributions,
+            "modules": self._modules(distributions, faked),
             "hardware": self._hardware(),
             "env": {**BASE_ENV, **image.get("env", {}), **self.env},
             "preload": table["child"]["preload"],
@@ -95,6 +96,15 @@ class World:
     def _table(self) -> dict[str, str]:
         packages = self.engine.table["packages"]
         return {**packages["all"], **packages.get(self.hardware.gpu.vendor, {})}
+
+    def _modules(self, distributions: dict[str, str], faked: dict[str, str]) -> dict[str, list[str]]:
+        """The top modules that each distribution brings, which code may ask for by either name."""
+        brought = {name: {_import_name(name)} & set(faked) for name in distributions}
+        brought[self.engine.name] = {self.engine.package}
+        for module, distribution in self._table().items():
+            if module in faked and distribution in brought:
+                brought[distribution].add(module.partition(".")[0])
+        return {name: sorted(modules) for name, modules in brought.items()}
 
     def _packages(self) -> tuple[dict[str, str], set[str]]:
         """Import names that are faked, with their version, and those that must not be found.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gonogo.releases.index import ReleaseInfo
 
 _LAYOUT = 1
+_RESOLUTION = 2  # one more whenever the same requirements come to other packages
 _DAY = 86400.0
 
 
@@ -378,7 +379,7 @@ def _quoted(text: str) -> str:
 
 def _rules(adapter: Engine) -> str:
     """Changes when environments have to be made anew because gonogo leaves out something else than it did."""
-    return _hash([_LAYOUT, adapter.table.get("environment", {}), patterns()])
+    return _hash([_LAYOUT, _RESOLUTION, adapter.table.get("environment", {}), patterns()])
 
 
 def _hash(content: object) -> str:

@@ -29,6 +29,8 @@ _IMAGE = {
 # A release's own packages are uploaded one by one: what it was built with may come some hours after it.
 _A_LITTLE = timedelta(days=1)
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9]")
+
 _Graph = dict[str, tuple[str, set[str]]]
 """Of each package its version, and who asks for it: ``""`` is the release itself."""
 
@@ -77,7 +79,7 @@ def _ask_uv(
     workspace: Path,
 ) -> _Graph:
     (workspace / "requirements.in").write_text("".join(f"{one}\n" for one in wanted))
-    (workspace / "excludes.txt").write_text("".join(f"{one.name}\n" for one in wanted if _matches(one.name, without)))
+    excludes = workspace / "excludes.txt"
     answer = workspace / "resolved.txt"
     command = ["pip", "compile", "requirements.in", "--quiet", "--no-header", "--output-file", answer.name]
     command += ["--annotation-style", "split", "--no-build", "--python-platform", _IMAGE_PLATFORM]
@@ -85,9 +87,15 @@ def _ask_uv(
     if date is not None:
         command += ["--exclude-newer", (date + _A_LITTLE).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")]
     said = run_uv(command, workspace)
-    if said is not None and not is_network(said):
-        # One that is left out anyway may have no wheel, or stand on another index: it need not be resolved.
-        said = run_uv([*command, "--excludes", "excludes.txt"], workspace)
+    # One that is left out anyway may have no wheel, or stand on another index: it need not be resolved. What only it asks
+    # for is lost with it, so no more of them are excluded than uv complains about.
+    optional = {canonicalize_name(one.name) for one in wanted if _matches(one.name, without)}
+    excluded: set[str] = set()
+    while said is not None and not is_network(said) and excluded != optional:
+        blamed = {canonicalize_name(word) for word in _NAME.findall(said)} & optional - excluded
+        excluded |= blamed or optional
+        excludes.write_text("".join(f"{name}\n" for name in sorted(excluded)))
+        said = run_uv([*command, "--excludes", excludes.name], workspace)
     if said is not None:
         raise problem(f"the packages that {engine.name} needs", said)
     return read_answer(answer.read_text())

@@ -91,8 +91,10 @@ def place(own: str, path: str, files: dict[str, str], listed: list[str] | None) 
                 pass
 
 
-def install_distributions(folder: str, distributions: dict[str, str], scripts: str) -> None:
-    """Let importlib.metadata find these distributions (name → version) in ``folder``.
+def install_distributions(
+    folder: str, distributions: dict[str, str], modules: dict[str, list[str]], scripts: str
+) -> None:
+    """Let importlib.metadata find these distributions (name → version) in ``folder``, and which ``modules`` each brings.
 
     The first is the engine: it gets ``scripts``, the text of its entry points.
     """
@@ -101,6 +103,8 @@ def install_distributions(folder: str, distributions: dict[str, str], scripts: s
         os.makedirs(place, exist_ok=True)
         with open(os.path.join(place, "METADATA"), "w") as file:
             file.write(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        with open(os.path.join(place, "top_level.txt"), "w") as file:
+            file.write("".join(f"{module}\n" for module in modules.get(name, [])))
         if scripts and number == 0:
             with open(os.path.join(place, "entry_points.txt"), "w") as file:
                 file.write(scripts)

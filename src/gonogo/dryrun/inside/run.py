@@ -86,7 +86,7 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
         denied=guards.GUARD.denied,
         missing={name: where for name, where in child.last.missing.items() if name not in before},
         # A module that warns while it is imported has to warn in every run, so it is not imported ahead.
-        new_modules=[] if logs.WARNED_ON_IMPORT else _new(before),
+        new_modules=[name for name in _new(before) if name not in logs.WARNED_ON_IMPORT],
     )
     return answer
 
