@@ -3,7 +3,8 @@
     python bench/matrix.py [RELEASE ...] [--gpu NAME ...] [--out FILE]
 
 A cell is one dry run of the plainest launch there is: the engine's command and a model. Prints a line per release and shape
-(G: passed, R: refused, C: crashed, ?: unclear; one letter per GPU), then each cell that did not pass with what the engine
+(G: passed, g: passed, but the stage `backends` could not be looked at,
+R: refused, C: crashed, ?: unclear; one letter per GPU), then each cell that did not pass with what the engine
 said and where. Exit code 1 if a cell is unclear or the engine fell over.
 """
 
@@ -95,7 +96,7 @@ def main() -> int:
             told += found.values()
             print(f"{spec} ({time.monotonic() - started:.0f} s): one letter per GPU of {', '.join(gpus)}")
             for shape in SHAPES:
-                letters = "".join(_LETTERS[found[shape, gpu]["outcome"]] for gpu in gpus)
+                letters = "".join(_letter(found[shape, gpu]) for gpu in gpus)
                 print(f"  {shape:16} {letters}", flush=True)
             _explain(found)
             if options.out:
@@ -105,11 +106,16 @@ def main() -> int:
     return 1 if counts["unclear"] or counts["crashed"] else 0
 
 
+def _letter(row: dict[str, Any]) -> str:
+    letter = _LETTERS[row["outcome"]]
+    return letter.lower() if letter == "G" and row["stages"].get("backends") != "passed" else letter
+
+
 def _explain(found: dict[tuple[str, str], dict[str, Any]]) -> None:
     """What did not pass, once per kind."""
     kinds: dict[tuple[Any, ...], list[str]] = defaultdict(list)
     for (shape, gpu), row in found.items():
-        if row["outcome"] != "passed":
+        if _letter(row) != "G":
             stage = next(iter([name for name, how in row["stages"].items() if how != "passed"]), None)
             text = f"{row['type']}: {row['message']}" if row["message"] else row["reason"]
             kinds[row["outcome"], stage, text, row["site"]].append(f"{shape} on {gpu}")

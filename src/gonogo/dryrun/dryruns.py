@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from gonogo.dryrun import backends
 from gonogo.dryrun.answer import Answer, outcome_of
 from gonogo.dryrun.fuller import hangs_on_missing, lacking, with_tokenizer
 from gonogo.dryrun.importflips import ImportFlips
@@ -46,7 +47,7 @@ class DryRuns:
     def run(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> DryRun:
         """One dry run of ``launch`` in ``world``. Raises OwnProblem where the child itself fails."""
         answer = self.answer(launch, world, models, allow_code)
-        return DryRun(outcome_of(answer.words, answer.depends, world), answer.asked, answer.missing, answer.assumed)
+        return DryRun(outcome_of(answer, world), answer.asked, answer.missing, answer.assumed)
 
     def answer(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> Answer:
         """The child's own words on the launch, and what they depend on that cannot be known."""
@@ -72,10 +73,11 @@ class DryRuns:
         request, words, assumed = self._filled(child, request, words, models, world)
         missing = [name for name, facts in request["models"].items() if facts.get("known") is False]
         missing += [path for path in words.get("paths", ()) if path.rstrip("/") not in request["models"]]
-        depends = self._depends_on(child, request, words)
+        depends, workers = self._depends_on(child, request, words)
         depends += self._depends_on_import(world, request, words)
+        workers += self._workers_depend_on(child, world, request, words)
         asked = (*request["paths"], *request["models"])
-        answer = Answer(words, depends, asked, tuple(missing), assumed)
+        answer = Answer(words, depends, asked, tuple(missing), assumed, workers)
         if self._memory is not None:
             self._memory.keep(request, world, models, answer)
         return answer
@@ -112,11 +114,16 @@ class DryRuns:
             tuple(f"tokenizer: a stand-in for that of {name}, which is not among its facts" for name in names),
         )
 
-    def _depends_on(self, child: ChildProcess, request: dict[str, Any], answer: dict[str, Any]) -> tuple[str, ...]:
-        """What the outcome depends on: decisions on unknown values and missing facts that change it when answered otherwise."""
+    def _depends_on(
+        self, child: ChildProcess, request: dict[str, Any], answer: dict[str, Any]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What the outcome depends on: decisions on unknown values and missing facts that change it when answered otherwise.
+
+        Second, those of them that change only what the workers come to.
+        """
         found = [f"model facts of {name}" for name, facts in request["models"].items() if facts.get("known") is False]
         if fault_of(answer) is not None:
-            return tuple(found)
+            return tuple(found), ()
         known = set(request["models"])
         gone = [path for path in answer.get("paths", ()) if path.rstrip("/") not in known]
         if answer["outcome"] != "passed":
@@ -127,14 +134,49 @@ class DryRuns:
             :_MOST_FLIPS
         ]
         requests = [{**request, "forced": {row["key"]: row["other"]}} for row in flips]
+        workers = []
         for index, other in child.ask(requests):
+            row = flips[index]
+            told = f"{row['kind']} {row['name']} at {row['path']}:{row['line']}"
             if other["outcome"] == "asks" or signature(other) != signature(answer):
-                found.append(
-                    f"{flips[index]['kind']} {flips[index]['name']} at {flips[index]['path']}:{flips[index]['line']}"
-                )
-            else:
-                _keep_common(answer, other)
+                found.append(told)
+                continue
+            if backends.was_looked_at(answer) and signature(other["backends"]) != signature(answer["backends"]):
+                workers.append(told)
+            _keep_common(answer, other)
+        return tuple(found), tuple(workers)
+
+    def _workers_depend_on(
+        self, child: ChildProcess, world: World, request: dict[str, Any], answer: dict[str, Any]
+    ) -> tuple[str, ...]:
+        """What the stage ``backends`` depends on: the workers' own decisions, and for a refusal those at import too."""
+        if not backends.was_looked_at(answer):
+            return ()
+        refused = answer["backends"]["outcome"] != "passed"
+        found = list(backends.depends_on(answer, request, child.ask_one))
+        if refused:
+            found += [f"{name} of the model, which is not among its facts" for name in hangs_on_missing(answer["backends"] | {"asked_by": answer.get("asked_by", {})})]
+        if refused and not found:
+            found += self._workers_depend_on_import(child, world, request, answer)
         return tuple(found)
+
+    def _workers_depend_on_import(
+        self, child: ChildProcess, world: World, request: dict[str, Any], answer: dict[str, Any]
+    ) -> list[str]:
+        """Whether a refusal of the workers stands when all decisions at import fall the other way that can."""
+        rows = [row for row in child.state["decisions"] if row["usual"] != row["other"]]
+        while rows:
+            flipped = self._flipped_child(world, {row["key"]: row["other"] for row in rows})
+            try:
+                if flipped.error is None:
+                    other = flipped.ask_one(request)
+                    same = other["outcome"] == "passed" and signature(other["backends"]) == signature(answer["backends"])
+                    return [] if same else ["what is decided while the engine is loaded"]
+                hit = flipped.state.get("hit") or []
+            finally:
+                flipped.close()
+            rows = [row for row in rows if row["key"] != hit[-1]] if hit else []
+        return []
 
     def _depends_on_import(self, world: World, request: dict[str, Any], answer: dict[str, Any]) -> tuple[str, ...]:
         """The same for what was decided while the engine was loaded, as far as such decisions matter at all."""
