@@ -124,17 +124,38 @@ def download(file: ArchiveFile, place: Path, say: Any) -> None:
         raise _unreachable(address, error) from error
 
 
+def upload_times(project: str) -> list[datetime]:
+    """When the files of any ``project`` were uploaded; empty where the index has none, or does not tell of each.
+
+    Raises OwnProblem where the index cannot be reached.
+    """
+    try:
+        times = [package.upload_time for package in _page(project, index_address())]
+    except NoSuchPackage:
+        return []
+    told = [time for time in times if time is not None]
+    return told if len(told) == len(times) else []
+
+
+class NoSuchPackage(OwnProblem):
+    """The index has no project of that name."""
+
+
 def _ask(engine: str, address: str | None) -> tuple[ReleaseInfo, ...]:
+    return _releases(engine, _page(engine, address))
+
+
+def _page(project: str, address: str | None) -> list[DistributionPackage]:
     import requests
     from pypi_simple import NoSuchProjectError
     from pypi_simple.errors import UnsupportedContentTypeError, UnsupportedRepoVersionError
 
     try:
         with _client(address) as client:
-            page = client.get_project_page(engine, timeout=_TIMEOUT)
+            return client.get_project_page(project, timeout=_TIMEOUT).packages
     except NoSuchProjectError:
-        raise OwnProblem(
-            f"the package index {_where(address)} has no {engine}: check the index that pip or uv is set to"
+        raise NoSuchPackage(
+            f"the package index {_where(address)} has no {project}: check the index that pip or uv is set to"
         ) from None
     except requests.RequestException as error:
         raise _unreachable(address, error) from error
@@ -142,7 +163,6 @@ def _ask(engine: str, address: str | None) -> tuple[ReleaseInfo, ...]:
         raise OwnProblem(
             f"the package index {_where(address)} answers in no form that gonogo reads ({error})"
         ) from error
-    return _releases(engine, page.packages)
 
 
 def _client(address: str | None) -> PyPISimple:

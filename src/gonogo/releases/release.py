@@ -239,9 +239,12 @@ class Releases:
                 site = self._store.environment(furnished["environment"])
                 python = here.path if furnished["series"] == here.series else Path(furnished["python"])
                 versions = {str(name): str(number) for name, number in furnished["versions"].items()}
+                notes = [str(note) for note in furnished.get("notes", [])]
             except (KeyError, TypeError, AttributeError):
                 continue
             if python.exists() and read_record(site / "record.json") is not None and (site / "site").is_dir():
+                for note in notes:
+                    self._note(f"{adapter.name} {version}: {note}")
                 return Release(
                     engine=adapter.name,
                     version=version,
@@ -325,8 +328,6 @@ class Releases:
         with self._store.lock("environments"):
             date = datetime.fromisoformat(record["date"]) if record.get("dated", True) else None
             found = resolve(self._store, adapter, record["requirements"], date, python)
-            for note in found.notes:
-                self._note(f"{name}: {note}")
             self._progress.say(f"{name}: fetching {len(found.installed)} packages")
             environment = build(self._store, found.installed, python)
             with self._store.writing(name):
@@ -338,6 +339,7 @@ class Releases:
                         "series": python.series,
                         "python": str(python.path),
                         "versions": found.versions,
+                        "notes": found.notes,
                     },
                 )
                 self._sweep()
