@@ -43,7 +43,7 @@ def depends_on(answer: dict[str, Any], request: dict[str, Any], ask: Ask) -> tup
             found += group
             continue
         runs += 1
-        other = ask({**request, "forced": {row["key"]: row["other"] for row in group}})
+        other = ask({**request, "forced": {**request.get("forced", {}), **{row["key"]: row["other"] for row in group}}})
         if other["outcome"] == "passed" and signature(other["backends"]) == usual:
             continue
         if len(group) == 1:

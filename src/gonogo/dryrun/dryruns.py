@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from gonogo.dryrun import backends
 from gonogo.dryrun.answer import Answer, outcome_of
 from gonogo.dryrun.fuller import hangs_on_missing, lacking, with_tokenizer
 from gonogo.dryrun.importflips import ImportFlips
+from gonogo.dryrun.known_names import KnownNames
 from gonogo.dryrun.memory import Memory
 from gonogo.dryrun.needed import NeededModules
 from gonogo.dryrun.outcome import DryRun
@@ -24,10 +26,12 @@ from gonogo.launches.types import Launch
 from gonogo.models.find import Models
 from gonogo.places import cache_folder
 from gonogo.progress import Progress
+from gonogo.releases.surfaces import Surfaces
 
 _MOST_FLIPS = 60
 _MOST_QUESTIONS = 12
 _MOST_CHILDREN = 4
+_MOST_LOADS = 4
 
 
 class DryRuns:
@@ -42,6 +46,7 @@ class DryRuns:
         folder = memory.folder.parent / "import-decisions" if memory is not None else None
         self._cache = memory.folder.parent if memory is not None else cache_folder()
         self._needed = NeededModules(memory.folder.parent / "needed-modules" if memory is not None else None)
+        self._names = KnownNames(Surfaces(self._cache / "surfaces", self._progress))
         self._flips = ImportFlips(folder, self._flipped_child, self._progress.say)
 
     def run(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> DryRun:
@@ -69,7 +74,7 @@ class DryRuns:
         child = self._child_for(request, world)
         if child.error is not None:
             return Answer(_failed_load(child))
-        words = self._ask(child, request, models)
+        words = self._ask(child, request, models, world)
         request, words, assumed = self._filled(child, request, words, models, world)
         missing = [name for name, facts in request["models"].items() if facts.get("known") is False]
         missing += [path for path in words.get("paths", ()) if path.rstrip("/") not in request["models"]]
@@ -82,15 +87,21 @@ class DryRuns:
             self._memory.keep(request, world, models, answer)
         return answer
 
-    def _ask(self, child: ChildProcess, request: dict[str, Any], models: Models) -> dict[str, Any]:
-        """The answer, once all models that the engine asks for are told."""
+    def _ask(self, child: ChildProcess, request: dict[str, Any], models: Models, world: World) -> dict[str, Any]:
+        """The answer, once all models that the engine asks for are told, and which names its packages do not have."""
         for _ in range(_MOST_QUESTIONS):
             answer = child.ask_one(request)
-            if answer["outcome"] != "asks":
+            if answer["outcome"] == "asks":
+                name = answer["repository"]
+                facts = models.facts(name)
+                request["models"][name] = {"files": {}, "known": False} if facts is None else facts_of(facts)
+                continue
+            known = self._names.answers(world, answer.get("decisions", ()))
+            answer["decisions"] = [row for row in answer.get("decisions", ()) if row["key"] not in known]
+            wrong = {key: False for key, there in known.items() if not there}
+            if not wrong:
                 return answer
-            name = answer["repository"]
-            facts = models.facts(name)
-            request["models"][name] = {"files": {}, "known": False} if facts is None else facts_of(facts)
+            request["forced"] = {**request.get("forced", {}), **wrong}
         return {
             "outcome": "unclear",
             "reason": f"the engine asks for more than {_MOST_QUESTIONS} models",
@@ -105,7 +116,7 @@ class DryRuns:
         if not names:
             return request, words, ()
         fuller = with_tokenizer(request, names, stand_in_tokenizer(world.release, self._cache / "tokenizers"))
-        again = self._ask(child, fuller, models)
+        again = self._ask(child, fuller, models, world)
         if signature(again) == signature(words):
             return fuller, again, ()
         return (
@@ -133,7 +144,8 @@ class DryRuns:
         flips = [row for row in answer.get("decisions", []) if row["phase"] == "run" and row["usual"] != row["other"]][
             :_MOST_FLIPS
         ]
-        requests = [{**request, "forced": {row["key"]: row["other"]}} for row in flips]
+        forced = request.get("forced", {})
+        requests = [{**request, "forced": {**forced, row["key"]: row["other"]}} for row in flips]
         workers = []
         for index, other in child.ask(requests):
             row = flips[index]
@@ -228,9 +240,30 @@ class DryRuns:
             )
             while len(self._children) >= _MOST_CHILDREN:
                 self._children.pop(next(iter(self._children))).close()
-            child = self._needed.load(world, lambda whole: ChildProcess(Path(world.release.python), described(whole)))
+            child = self._loaded(world, described)
             self._progress.clear()
         self._children[key] = child
+        return child
+
+    def _loaded(self, world: World, described: Callable[[World], dict[str, Any]]) -> ChildProcess:
+        """A loaded child; once more where it took a name for there that a package does not have."""
+        wrong: dict[str, Any] = {}
+        for _ in range(_MOST_LOADS):
+
+            def start(whole: World, forced: dict[str, Any] = wrong) -> ChildProcess:
+                return ChildProcess(Path(world.release.python), {**described(whole), "forced": forced})
+
+            child = self._needed.load(world, start)
+            if child.error is not None:
+                break
+            known = self._names.answers(world, child.state["decisions"])
+            child.state["decisions"] = [row for row in child.state["decisions"] if row["key"] not in known]
+            fresh = {key: False for key, there in known.items() if not there}
+            if not fresh:
+                break
+            child.close()
+            wrong = {**wrong, **fresh}
+        child.state["forced"] = wrong
         return child
 
     def decisions_at_import(self, world: World) -> list[dict[str, Any]]:
@@ -245,8 +278,11 @@ class DryRuns:
         """A child with decisions forced while it loads, for its caller to close; the plain one where nothing is forced."""
         if not forced:
             return self._child(world, {})
+        known = self._child(world, {}).state.get("forced", {})
         description = self._needed.world(world).description()
-        return ChildProcess(Path(world.release.python), {**description, "jobs": self._jobs, "forced": forced})
+        return ChildProcess(
+            Path(world.release.python), {**description, "jobs": self._jobs, "forced": {**known, **forced}}
+        )
 
     def close(self) -> None:
         """End all children."""

@@ -90,10 +90,16 @@ def _from_wheel(
 
 
 def _complete(engine: Engine, remote: RemoteWheel, tree: Path) -> Build:
-    """Add to ``tree`` what only the wheel has of the engine's package; what that is."""
+    """Add to ``tree`` what only the wheel has of the engine's package; what that is.
+
+    Files that are another text in the wheel are taken from there: the wheel is what runs, and a source archive may hold
+    remains of an older build.
+    """
     there = names_in(tree)
-    lacking = {name for name in remote.names if name.startswith(f"{engine.package}/")} - there
-    add_members(remote.members(lacking), tree, "the wheel")
+    own = {name for name in remote.names if name.startswith(f"{engine.package}/")}
+    lacking = own - there
+    other = {name for name in own & there if not is_compiled(name) and not remote.has_as(name, tree / name)}
+    add_members(remote.members(lacking | other), tree, "the wheel")
     return Build(engine.wheel_of, compiled_modules(lacking), topmost(lacking, there))
 
 

@@ -157,6 +157,26 @@ def upload_times(project: str) -> list[datetime]:
     return told if len(told) == len(times) else []
 
 
+def release_info(project: str, version: str) -> ReleaseInfo:
+    """What the index has of one version of any ``project``. Raises OwnProblem where it cannot be reached or has none."""
+    wanted = Version(version)
+    found = [
+        package
+        for package in _page(project, index_address())
+        if package.version is not None and _is_version(package.version, wanted)
+    ]
+    if not found:
+        raise NoSuchPackage(f"the package index has no {project} {version}")
+    return _info(project, wanted, found)
+
+
+def _is_version(text: str, wanted: Version) -> bool:
+    try:
+        return Version(text) == wanted
+    except InvalidVersion:
+        return False
+
+
 class NoSuchPackage(OwnProblem):
     """The index has no project of that name."""
 

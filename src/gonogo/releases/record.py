@@ -9,7 +9,7 @@ from pathlib import Path
 from gonogo.releases.store import read_record, write_record
 from gonogo.releases.types import Build
 
-LAYOUT = 2
+LAYOUT = 3
 
 
 @dataclass(frozen=True)

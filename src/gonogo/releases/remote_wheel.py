@@ -14,7 +14,7 @@ import io
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from gonogo.problems import OwnProblem
 from gonogo.releases.archive import member_of, reading
@@ -50,6 +50,10 @@ class RemoteWheel:
     def names(self) -> frozenset[str]:
         """The names of its regular files."""
         return frozenset(self._members)
+
+    def has_as(self, name: str, place: Path) -> bool:
+        """Whether its file of that ``name`` has the content of ``place``."""
+        return self._sha256(name) == hashlib.sha256(place.read_bytes()).digest()
 
     def members(self, names: Iterable[str]) -> Iterator[Member]:
         """These files, checked against RECORD as they are read, in the order in which they should be read."""

@@ -39,6 +39,16 @@ def chain(error: BaseException) -> list[BaseException]:
     return [error]
 
 
+def came_of_a_fall(error: BaseException) -> str | None:
+    """What an exception was raised from that no code raised on purpose: most likely stand-ins were in the way. None: nothing."""
+    while (below := under(error)) is not None:
+        frames = frames_of(below)
+        if fault_of(below) is not None or (type(below).__module__ == "builtins" and frames and not said_no(*frames[-1][:2])):
+            return f"{type(below).__name__}: {_text(below)}"
+        error = below
+    return None
+
+
 def frames_of(error: BaseException) -> list[Frame]:
     """(file, line, qualified name) of the traceback, outermost first."""
     frames = [

@@ -340,7 +340,15 @@ def made(*shape: Any, dtype: Any = None, device: Any = None, **options: Any) -> 
     shape = _flat(shape or (options.get("size", ()),))
     if not all(isinstance(axis, int) for axis in shape):
         return Unknown("torch.empty()")
-    return KnownTensor(shape, dtype or DEFAULT["dtype"], _place(device))
+    return KnownTensor(shape, _kind(dtype), _place(device))
+
+
+def _kind(of: Any) -> dtype:
+    """A type that is given by torch's name or by Python's."""
+    if of is None:
+        return DEFAULT["dtype"]
+    python = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+    return _named(python[of]) if of in python else of
 
 
 def made_like(other: Any, **options: Any) -> Any:
@@ -364,7 +372,7 @@ def tensor(data: Any = None, dtype: Any = None, device: Any = None, **_options: 
         shape.append(len(first))
         first = first[0] if first else None
     guessed = {bool: "bool", int: "int64"}.get(type(first))
-    kind = dtype or (_named(guessed) if guessed else DEFAULT["dtype"])
+    kind = _kind(dtype) if dtype or not guessed else _named(guessed)
     where = _place(device)
     if type(first) is int and not kind.is_floating_point and math.prod(shape) <= _MOST_NUMBERS:
         import numpy
@@ -378,7 +386,7 @@ def arange(*bounds: Any, dtype: Any = None, device: Any = None, **_options: Any)
     if not bounds or not all(isinstance(bound, int) for bound in bounds):
         return Unknown("torch.arange()")
     numbers = range(*bounds)
-    kind, where = dtype or _named("int64"), _place(device)
+    kind, where = _kind(dtype or int), _place(device)
     if kind.is_floating_point or len(numbers) > _MOST_NUMBERS:
         return KnownTensor((len(numbers),), kind, where)
     import numpy

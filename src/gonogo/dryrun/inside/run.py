@@ -13,7 +13,7 @@ from typing import Any
 
 from . import chance, furniture, guards, host, logs, network
 from .decisions import DECISIONS
-from .errors import describe
+from .errors import came_of_a_fall, describe, root_exception
 from .files import WORK
 from .gpucount import GPUCount
 from .processes import Reached, World
@@ -60,7 +60,7 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
         if reached.config is not None:
             answer["resolved"] = _texts(child.adapter.resolved(reached.config), child.files)
             answer["stage"] = progress.stage
-            if hasattr(child.adapter, "backends"):
+            if request.get("backends", True):
                 answer["backends"] = _backends(child, reached.config, progress, said)
     except SystemExit as error:
         if error.code in (0, None):
@@ -107,6 +107,9 @@ def _backends(child: Any, config: Any, progress: Progress, said: list[dict[str, 
         answer.update(outcome="unclear", reason=f"asks to run code of its own: {child.files.clean(str(error))}")
     except BaseException as error:
         answer.update(_told(child, error, said))
+        fall = came_of_a_fall(root_exception(error))
+        if fall is not None and answer.get("fault") is None:
+            answer["fault"] = f"it was raised from {child.files.clean(fall)}"[:300]
     answer["swallowed"] = logs.SWALLOWED[swallowed:]
     del logs.SWALLOWED[swallowed:]
     return answer

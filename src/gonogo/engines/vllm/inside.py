@@ -51,7 +51,10 @@ def backends(config: Any, _progress: Any) -> None:
         "is_driver_worker": True,
     }
     made = wrapper(**_fitting(wrapper, {"vllm_config": config, "rpc_rank": 0}))
-    made.init_worker([words])
+    if "all_kwargs" in inspect.signature(made.init_worker).parameters:
+        made.init_worker([words])
+    else:
+        made.init_worker(**words)
     made.init_device()
     made.load_model()
 
