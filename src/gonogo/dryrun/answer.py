@@ -38,15 +38,12 @@ def outcome_of(found: Answer, world: World) -> Outcome:
     fault = fault_in(workers)
     if fault is not None:
         return _with_backends(outcome, "unclear", f"backends not looked at: {fault}")
+    if found.workers:
+        # Whichever way it went: a stage that hangs on stand-ins is one that nobody has looked at.
+        return _with_backends(outcome, "unclear", f"backends not looked at: they depend on {_some(found.workers)}")
     if workers["outcome"] == "passed":
-        if found.workers:
-            return _with_backends(outcome, "unclear", f"backends not looked at: they depend on {_some(found.workers)}")
         return _with_backends(outcome, "passed", outcome.reason)
     error = error_of(workers, world)
-    if found.workers:
-        told = f"{error.type}: {error.message}"
-        reason = f"the workers refuse it ({told}), but that depends on what cannot be known here: {_some(found.workers)}"
-        return replace(_with_backends(outcome, "unclear", reason), kind="unclear", depends_on=found.workers)
     return replace(_with_backends(outcome, "refused", None), kind="refused", error=error, resolved={})
 
 

@@ -153,7 +153,7 @@ def fault_of(error: BaseException) -> str | None:
         return "the pretend host was asked for what it does not have"
     if isinstance(error, AttributeError) and (is_unknown(error.obj) or _from_fakes(error.obj)):
         return f"asked a stand-in for {error.name!r}"
-    if MARK in _text(error) or "Unknown' object" in _text(error) or "FakeModule" in _text(error):
+    if MARK in _text(error) or "Unknown' object" in _text(error) or "FakeModule" in _text(error) or "gonogo_inside" in _text(error):
         return "its message holds a stand-in"
     values = [
         value for frame, _ in list(traceback.walk_tb(error.__traceback__))[-1:] for value in frame.f_locals.values()

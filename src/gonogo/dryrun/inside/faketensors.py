@@ -253,6 +253,12 @@ class NumberTensor(KnownTensor):
         old = (1,) * (len(wanted) - self.ndim) + tuple(self.shape)
         return self._of(numpy.broadcast_to(self._numbers, [one if one != -1 else own for one, own in zip(wanted, old, strict=True)]))
 
+    def sum(self, dim: Any = None, **_options: Any) -> NumberTensor:
+        """Added up, along an axis or all."""
+        import numpy
+
+        return NumberTensor(numpy.asarray(self._numbers.sum(axis=dim)), _named("int64"), self.device)
+
     def unbind(self, dim: int = 0) -> tuple[NumberTensor, ...]:
         """Its slices along an axis."""
         return tuple(self._of(part) for part in self._numbers.swapaxes(0, dim))
@@ -284,6 +290,9 @@ class NumberTensor(KnownTensor):
             return super().__getitem__(key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if not isinstance(value, (NumberTensor, int)):
+            self.__class__ = KnownTensor  # type: ignore[assignment]  # its numbers are not known any more
+            return
         numbers = self._numbers.copy()
         numbers[key] = value._numbers if isinstance(value, NumberTensor) else value
         self._numbers = numbers
@@ -358,9 +367,40 @@ def made_like(other: Any, **options: Any) -> Any:
     return made(other.shape, dtype=options.get("dtype") or other.dtype, device=options.get("device") or other.device)
 
 
-def full(size: Any, _value: Any = None, **options: Any) -> Any:
-    """torch.full."""
-    return made(size if isinstance(size, (tuple, list)) else (size,), **options)
+def full(size: Any, fill_value: Any = None, **options: Any) -> Any:
+    """torch.full: the numbers of whole ones are known."""
+    shape = tuple(size) if isinstance(size, (tuple, list)) else (size,)
+    if type(fill_value) is int and options.get("dtype") is None:
+        options = {**options, "dtype": int}
+    empty = made(shape, **options)
+    known = isinstance(empty, KnownTensor) and type(fill_value) is int and not empty.dtype.is_floating_point
+    if not known or empty.numel() > _MOST_NUMBERS:
+        return empty
+    import numpy
+
+    return NumberTensor(numpy.full(shape, fill_value), empty.dtype, empty.device)
+
+
+def _filled_with(value: int) -> Callable[..., Any]:
+    """torch.zeros, torch.ones."""
+
+    def fill(*shape: Any, **options: Any) -> Any:
+        kind = options.get("dtype")
+        whole = kind is not None and not _kind(kind).is_floating_point and not _kind(kind).is_complex
+        flat = _flat(shape or (options.pop("size", ()),))
+        return full(flat, value, **options) if whole else made(*flat, **options)
+
+    return fill
+
+
+zeros, ones = _filled_with(0), _filled_with(1)
+
+
+def total(input: Any, dim: Any = None, **_options: Any) -> Any:
+    """torch.sum of known numbers."""
+    if not isinstance(input, NumberTensor):
+        return Unknown("torch.sum()")
+    return input.sum(dim)
 
 
 def tensor(data: Any = None, dtype: Any = None, device: Any = None, **_options: Any) -> Any:

@@ -272,7 +272,8 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         m.get_default_dtype = lambda: DEFAULT["dtype"]
         m.set_default_dtype = lambda kind: DEFAULT.__setitem__("dtype", kind)
         m.tensor = m.as_tensor = faketensors.tensor
-        m.empty = m.zeros = m.ones = m.rand = m.randn = faketensors.made
+        m.empty = m.rand = m.randn = faketensors.made
+        m.zeros, m.ones, m.sum = faketensors.zeros, faketensors.ones, faketensors.total
         m.empty_like = m.zeros_like = m.ones_like = m.rand_like = m.randn_like = m.full_like = faketensors.made_like
         m.full, m.arange, m.cat = faketensors.full, faketensors.arange, faketensors.cat
         m.count_nonzero = faketensors.count_nonzero

@@ -225,6 +225,12 @@ for _name in [
     setattr(Unknown, f"__{_name}__", _arithmetic(_name))
 
 
+Unknown.__divmod__ = Unknown.__rdivmod__ = lambda self, *_other: (  # type: ignore[attr-defined]
+    Unknown(f"({self._gonogo_name} //)"[:200]),
+    Unknown(f"({self._gonogo_name} %)"[:200]),
+)
+
+
 def unknown(qualified: str) -> Any:
     """An unknown value of that name: a class where the name looks like one, so that it can be subclassed."""
     base = qualified.rsplit(".", 1)[-1].lstrip("_")
