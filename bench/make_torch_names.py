@@ -1,7 +1,7 @@
 """Writes names by which the fake torch knows what really exists: torch's modules, or what its classes have.
 
-    PYTHON_WITH_TORCH bench/make_torch_names.py modules > src/gonogo/dryrun/inside/torch_modules.txt
-    PYTHON_WITH_TORCH bench/make_torch_names.py attributes > src/gonogo/dryrun/inside/torch_attributes.txt
+PYTHON_WITH_TORCH bench/make_torch_names.py modules > src/gonogo/dryrun/inside/torch_modules.txt
+PYTHON_WITH_TORCH bench/make_torch_names.py attributes > src/gonogo/dryrun/inside/torch_attributes.txt
 """
 
 from __future__ import annotations

@@ -19,14 +19,13 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from matrix_models import SHAPES, write_models
-
 from gonogo.dryrun import DryRuns, World
 from gonogo.hardware.parse import parse_hardware
 from gonogo.launches.types import Launch
 from gonogo.models.find import Models
 from gonogo.problems import OwnProblem, UsageProblem
 from gonogo.releases import Releases
+from matrix_models import SHAPES, write_models
 
 RELEASES = [
     *(f"vllm=={each}" for each in ("0.6.6", "0.8.5", "0.11.0", "0.16.0", "0.20.2", "0.24.0", "0.28.0", "0.33.0")),

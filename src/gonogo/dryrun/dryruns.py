@@ -37,8 +37,11 @@ _MOST_LOADS = 4
 class DryRuns:
     """Runs launches. ``memory`` remembers outcomes over processes (None: not at all). Close it, or use it with ``with``."""
 
-    def __init__(self, memory: Memory | None = None, progress: Progress | None = None, jobs: int = 2) -> None:
-        """``jobs`` forks run at a time in one child."""
+    def __init__(
+        self, memory: Memory | None = None, progress: Progress | None = None, jobs: int = 2, backends: bool = True
+    ) -> None:
+        """``jobs`` forks run at a time in one child. Without ``backends`` no dry run looks further than the configuration."""
+        self._backends = backends
         self._memory = memory
         self._progress = progress or Progress()
         self._jobs = jobs
@@ -56,7 +59,7 @@ class DryRuns:
 
     def answer(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> Answer:
         """The child's own words on the launch, and what they depend on that cannot be known."""
-        request = {**request_for(launch, models), "count": world.hardware.count}
+        request = {**request_for(launch, models), "count": world.hardware.count, "backends": self._backends}
         variables = code_variables(launch)
         if variables and not allow_code:
             reason = f"the launch sets {', '.join(variables)}, which can bring code of its own into the engine"
@@ -167,7 +170,8 @@ class DryRuns:
         refused = answer["backends"]["outcome"] != "passed"
         found = list(backends.depends_on(answer, request, child.ask_one))
         if refused:
-            found += [f"{name} of the model, which is not among its facts" for name in hangs_on_missing(answer["backends"] | {"asked_by": answer.get("asked_by", {})})]
+            told = {**answer["backends"], "asked_by": answer.get("asked_by", {})}
+            found += [f"{name} of the model, which is not among its facts" for name in hangs_on_missing(told)]
         if refused and not found:
             found += self._workers_depend_on_import(child, world, request, answer)
         return tuple(found)
@@ -182,7 +186,9 @@ class DryRuns:
             try:
                 if flipped.error is None:
                     other = flipped.ask_one(request)
-                    same = other["outcome"] == "passed" and signature(other["backends"]) == signature(answer["backends"])
+                    same = other["outcome"] == "passed" and signature(other["backends"]) == signature(
+                        answer["backends"]
+                    )
                     return [] if same else ["what is decided while the engine is loaded"]
                 hit = flipped.state.get("hit") or []
             finally:

@@ -91,11 +91,11 @@ def _ask_uv(
     said = run_uv(command, workspace)
     # One that is left out anyway may have no wheel, or stand on another index: it need not be resolved. What only it asks
     # for is lost with it, so no more of them are excluded than uv complains about.
-    optional = {canonicalize_name(one.name) for one in wanted if _matches(one.name, without)}
+    optional = {str(canonicalize_name(one.name)) for one in wanted if _matches(one.name, without)}
     excluded: set[str] = set()
     made = Concessions()
     while said is not None and not is_network(said):
-        blamed = {canonicalize_name(word) for word in _NAME.findall(said)} & optional - excluded
+        blamed = {str(canonicalize_name(word)) for word in _NAME.findall(said)} & optional - excluded
         if blamed:
             excluded |= blamed
         elif (attempt := concede(said, until, made)) is not None:

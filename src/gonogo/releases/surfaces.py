@@ -66,9 +66,8 @@ class Surfaces:
             return None
         if name in told["names"]:
             return True
-        answers = [None] if "__getattr__" in told["names"] else []
-        for star in told["stars"]:
-            answers.append(self._binds(record, key, star, name, depth - 1) if star else None)
+        answers: list[bool | None] = [None] if "__getattr__" in told["names"] else []
+        answers += [self._binds(record, key, star, name, depth - 1) if star else None for star in told["stars"]]
         return True if True in answers else None if None in answers else False
 
     def _read(self, key: tuple[str, str], file: str) -> dict[str, Any] | None:

@@ -22,7 +22,7 @@ class ProcessGroup:
         return len(self.ranks)
 
     def rank(self) -> int:
-        """This process's place in it; -1: it is no member."""
+        """The place of this process in it; -1: it is no member."""
         return self.ranks.index(self.mine) if self.mine in self.ranks else -1
 
     def __getattr__(self, name: str) -> Any:
@@ -38,7 +38,13 @@ class World:
 
 
 def initialize(
-    backend: Any = None, init_method: Any = None, timeout: Any = None, world_size: int = -1, rank: int = -1, *_a: Any, **_k: Any
+    backend: Any = None,
+    init_method: Any = None,
+    timeout: Any = None,
+    world_size: int = -1,
+    rank: int = -1,
+    *_a: Any,
+    **_k: Any,
 ) -> None:
     """torch.distributed.init_process_group."""
     World.group = ProcessGroup(range(world_size), rank, backend)
@@ -46,11 +52,14 @@ def initialize(
 
 def _world() -> ProcessGroup:
     if World.group is None:
-        raise as_the_real_one(ValueError("Default process group has not been initialized, please make sure to call init_process_group."))
+        told = "Default process group has not been initialized, please make sure to call init_process_group."
+        raise as_the_real_one(ValueError(told))
     return World.group
 
 
-def new_group(ranks: Any = None, timeout: Any = None, backend: Any = None, *_args: Any, **_options: Any) -> ProcessGroup:
+def new_group(
+    ranks: Any = None, timeout: Any = None, backend: Any = None, *_args: Any, **_options: Any
+) -> ProcessGroup:
     """torch.distributed.new_group."""
     whole = _world()
     return ProcessGroup(whole.ranks if ranks is None else ranks, whole.mine, backend or whole.backend)
@@ -98,6 +107,8 @@ def describe(some: bool) -> Any:
         m.init_process_group = initialize
         m.new_group, m.get_world_size, m.get_rank, m.get_backend = new_group, get_world_size, get_rank, get_backend
         m.get_process_group_ranks, m.all_gather_object = get_process_group_ranks, all_gather_object
-        m.barrier = m.all_reduce = m.broadcast = m.broadcast_object_list = m.destroy_process_group = m.monitored_barrier = nothing
+        m.barrier = m.all_reduce = m.broadcast = m.broadcast_object_list = m.destroy_process_group = (
+            m.monitored_barrier
+        ) = nothing
 
     return fill

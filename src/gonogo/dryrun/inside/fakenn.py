@@ -136,7 +136,9 @@ class Module:
         self.__dict__.update(state)
 
     def __dir__(self) -> list[str]:
-        return sorted({*dir(type(self)), *self.__dict__, *(name for kept in _KEPT for name in self.__dict__.get(kept, ()))})
+        return sorted(
+            {*dir(type(self)), *self.__dict__, *(name for kept in _KEPT for name in self.__dict__.get(kept, ()))}
+        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -170,7 +172,9 @@ class Module:
     def children(self) -> Iterator[Any]:
         yield from (module for _, module in self.named_children())
 
-    def named_modules(self, memo: Any = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
+    def named_modules(
+        self, memo: Any = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
         """Itself and all modules below, each once."""
         memo = set() if memo is None else memo
         if self in memo:
@@ -191,14 +195,18 @@ class Module:
                 if value is not None:
                     yield (f"{at}.{name}" if at else name), value
 
-    def named_parameters(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
         """Parameters with their full names."""
         yield from self._named("_parameters", prefix, recurse)
 
     def parameters(self, recurse: bool = True) -> Iterator[Any]:
         yield from (value for _, value in self.named_parameters(recurse=recurse))
 
-    def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
         """Buffers with their full names."""
         yield from self._named("_buffers", prefix, recurse)
 
@@ -242,7 +250,9 @@ class Module:
     def _same(self, *_args: Any, **_kwargs: Any) -> Any:
         return self
 
-    to = to_empty = cuda = cpu = xpu = mtia = ipu = half = float = double = bfloat16 = type = requires_grad_ = share_memory = _same
+    to = to_empty = cuda = cpu = xpu = mtia = ipu = half = float = double = bfloat16 = type = requires_grad_ = (
+        share_memory
+    ) = _same
 
     def compile(self, *_args: Any, **_kwargs: Any) -> None:
         """Nothing is compiled."""
@@ -318,7 +328,9 @@ class Sequential(_Owner):
 
     def __init__(self, *modules: Any) -> None:
         named = modules[0] if len(modules) == 1 and isinstance(modules[0], dict) else None
-        super().__init__(() if named is not None else modules[0] if len(modules) == 1 and isinstance(modules[0], list) else modules)
+        super().__init__(
+            () if named is not None else modules[0] if len(modules) == 1 and isinstance(modules[0], list) else modules
+        )
         for name, module in (named or {}).items():
             self.add_module(name, module)
 
@@ -472,29 +484,35 @@ class Conv3d(_Convolution):
 
 
 #: Layers of torch.nn that own nothing.
-_WITHOUT_WEIGHTS = (
-    """
+_WITHOUT_WEIGHTS = """
     AdaptiveAvgPool1d AdaptiveAvgPool2d AvgPool1d AvgPool2d AvgPool3d MaxPool1d MaxPool2d MaxPool3d Dropout Dropout1d Dropout2d
     Dropout3d ELU Flatten Fold GELU GLU Hardsigmoid Hardswish Hardtanh Identity LeakyReLU LogSoftmax Mish PixelShuffle
     PixelUnshuffle ReLU ReLU6 SELU SiLU Sigmoid Softmax Softplus Softsign Tanh Unfold Unflatten Upsample ZeroPad1d ZeroPad2d
     ConstantPad1d ConstantPad2d ReflectionPad1d ReflectionPad2d ReplicationPad1d ReplicationPad2d CrossEntropyLoss
-    """
-).split()
-
-#: Layers whose weights nobody here has asked for yet: what they own is not known.
-_OTHERS = (
-    """
+"""
+#: Layers of which nobody here knows what they own.
+_OTHERS = """
     LSTM GRU RNN LSTMCell GRUCell RNNCell RNNBase MultiheadAttention BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm GroupNorm
     InstanceNorm1d InstanceNorm2d InstanceNorm3d ConvTranspose1d ConvTranspose2d ConvTranspose3d EmbeddingBag Bilinear PReLU
     Transformer TransformerEncoder TransformerEncoderLayer TransformerDecoder TransformerDecoderLayer ParameterList
     ParameterDict LocalResponseNorm CrossMapLRN2d LazyLinear
-    """
-).split()
-
+"""
 
 LAYERS: dict[str, type] = {
     each.__name__: each
-    for each in (Module, ModuleList, ModuleDict, Sequential, Linear, Embedding, LayerNorm, RMSNorm, Conv1d, Conv2d, Conv3d)
-} | {name: type(name, (_Layer,), {"__module__": "torch.nn.modules"}) for name in [*_WITHOUT_WEIGHTS, *_OTHERS]}
+    for each in (
+        Module,
+        ModuleList,
+        ModuleDict,
+        Sequential,
+        Linear,
+        Embedding,
+        LayerNorm,
+        RMSNorm,
+        Conv1d,
+        Conv2d,
+        Conv3d,
+    )
+} | {name: type(name, (_Layer,), {"__module__": "torch.nn.modules"}) for name in (_WITHOUT_WEIGHTS + _OTHERS).split()}
 
 __all__ = ["LAYERS", "Buffer", "Module", "Parameter", "Tensor", "UninitializedParameter"]

@@ -5,6 +5,7 @@ All that computes gives an unknown value.
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
 from collections.abc import Callable
@@ -58,7 +59,21 @@ def _operate(name: str) -> Callable[..., Any]:
     return lambda self, *_other: Unknown(f"torch.Tensor().{name}()")
 
 
-_ARITHMETIC = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul"]
+_ARITHMETIC = [
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "and",
+    "or",
+    "xor",
+    "lshift",
+    "rshift",
+    "matmul",
+]
 _OTHERS = ["neg", "pos", "abs", "invert", "lt", "le", "gt", "ge", "eq", "ne"]
 for _name in [
     *_ARITHMETIC,
@@ -139,7 +154,9 @@ class KnownTensor(Tensor):
     def _same(self, *_args: Any, **_kwargs: Any) -> KnownTensor:
         return self
 
-    contiguous = clone = detach = fill_ = zero_ = copy_ = normal_ = uniform_ = requires_grad_ = pin_memory = cuda = cpu = _same
+    contiguous = clone = detach = fill_ = zero_ = copy_ = normal_ = uniform_ = requires_grad_ = pin_memory = cuda = (
+        cpu
+    ) = _same
 
     def to(self, *args: Any, **kwargs: Any) -> KnownTensor:
         """The same shape in another type or elsewhere."""
@@ -199,9 +216,8 @@ def _elementwise(name: str) -> Callable[..., Any]:
         shapes = [other.shape for other in others if isinstance(other, KnownTensor)]
         if not all(isinstance(other, (KnownTensor, int, float)) for other in others):
             return unknown(self, *others)
-        import numpy
 
-        shape = numpy.broadcast_shapes(self.shape, *shapes)
+        shape = _numpy().broadcast_shapes(self.shape, *shapes)
         return KnownTensor(shape, _named("bool") if compares else self.dtype, self.device)
 
     return operate
@@ -241,23 +257,21 @@ class NumberTensor(KnownTensor):
 
     def repeat(self, *times: Any) -> NumberTensor:
         """The whole, so many times along each axis."""
-        import numpy
-
-        return self._of(numpy.tile(self._numbers, _flat(times)))
+        return self._of(_numpy().tile(self._numbers, _flat(times)))
 
     def expand(self, *shape: Any) -> NumberTensor:
         """The same numbers along axes of length one."""
-        import numpy
-
         wanted = _flat(shape)
         old = (1,) * (len(wanted) - self.ndim) + tuple(self.shape)
-        return self._of(numpy.broadcast_to(self._numbers, [one if one != -1 else own for one, own in zip(wanted, old, strict=True)]))
+        return self._of(
+            _numpy().broadcast_to(
+                self._numbers, [one if one != -1 else own for one, own in zip(wanted, old, strict=True)]
+            )
+        )
 
     def sum(self, dim: Any = None, **_options: Any) -> NumberTensor:
         """Added up, along an axis or all."""
-        import numpy
-
-        return NumberTensor(numpy.asarray(self._numbers.sum(axis=dim)), _named("int64"), self.device)
+        return NumberTensor(_numpy().asarray(self._numbers.sum(axis=dim)), _named("int64"), self.device)
 
     def unbind(self, dim: int = 0) -> tuple[NumberTensor, ...]:
         """Its slices along an axis."""
@@ -317,17 +331,37 @@ def _calculate(name: str) -> Callable[..., Any]:
         found = getattr(self._numbers, name)(*known)
         if found is NotImplemented:
             return unknown(self, *others)
-        import numpy
 
-        found = numpy.asarray(found)
+        found = _numpy().asarray(found)
         kind = _named("bool") if found.dtype.kind == "b" else self.dtype
         return NumberTensor(found, kind, self.device)
 
     return operate
 
 
-for _name in ("add", "sub", "mul", "floordiv", "mod", "radd", "rsub", "rmul", "neg", "lt", "le", "gt", "ge", "eq", "ne"):
+for _name in (
+    "add",
+    "sub",
+    "mul",
+    "floordiv",
+    "mod",
+    "radd",
+    "rsub",
+    "rmul",
+    "neg",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "eq",
+    "ne",
+):
     setattr(NumberTensor, f"__{_name}__", _calculate(f"__{_name}__"))
+
+
+def _numpy() -> Any:
+    """Of the light environment: gonogo itself does without."""
+    return importlib.import_module("numpy")
 
 
 def _flat(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -376,9 +410,8 @@ def full(size: Any, fill_value: Any = None, **options: Any) -> Any:
     known = isinstance(empty, KnownTensor) and type(fill_value) is int and not empty.dtype.is_floating_point
     if not known or empty.numel() > _MOST_NUMBERS:
         return empty
-    import numpy
 
-    return NumberTensor(numpy.full(shape, fill_value), empty.dtype, empty.device)
+    return NumberTensor(_numpy().full(shape, fill_value), empty.dtype, empty.device)
 
 
 def _filled_with(value: int) -> Callable[..., Any]:
@@ -415,9 +448,7 @@ def tensor(data: Any = None, dtype: Any = None, device: Any = None, **_options: 
     kind = _kind(dtype) if dtype or not guessed else _named(guessed)
     where = _place(device)
     if type(first) is int and not kind.is_floating_point and math.prod(shape) <= _MOST_NUMBERS:
-        import numpy
-
-        return NumberTensor(numpy.array(data), kind, where)
+        return NumberTensor(_numpy().array(data), kind, where)
     return KnownTensor(tuple(shape), kind, where)
 
 
@@ -429,9 +460,8 @@ def arange(*bounds: Any, dtype: Any = None, device: Any = None, **_options: Any)
     kind, where = _kind(dtype or int), _place(device)
     if kind.is_floating_point or len(numbers) > _MOST_NUMBERS:
         return KnownTensor((len(numbers),), kind, where)
-    import numpy
 
-    return NumberTensor(numpy.arange(*bounds), kind, where)
+    return NumberTensor(_numpy().arange(*bounds), kind, where)
 
 
 def pad(input: Any, pad: Any, *_args: Any, **_options: Any) -> Any:
@@ -448,8 +478,14 @@ def count_nonzero(input: Any, dim: Any = None, **_options: Any) -> Any:
     """torch.count_nonzero along some axes."""
     if not isinstance(input, KnownTensor):
         return Unknown("torch.count_nonzero()")
-    gone = range(input.ndim) if dim is None else [axis % input.ndim for axis in (dim if isinstance(dim, (tuple, list)) else [dim])]
-    return KnownTensor(tuple(size for axis, size in enumerate(input.shape) if axis not in gone), _named("int64"), input.device)
+    gone = (
+        range(input.ndim)
+        if dim is None
+        else [axis % input.ndim for axis in (dim if isinstance(dim, (tuple, list)) else [dim])]
+    )
+    return KnownTensor(
+        tuple(size for axis, size in enumerate(input.shape) if axis not in gone), _named("int64"), input.device
+    )
 
 
 def cat(tensors: Any, dim: int = 0, **_options: Any) -> Any:

@@ -186,6 +186,12 @@ def _arithmetic(sign: str) -> Any:
     return operate
 
 
+def _divide(self: Any, *_other: Any) -> Any:
+    return Unknown(f"({self._gonogo_name} //)"[:200]), Unknown(f"({self._gonogo_name} %)"[:200])
+
+
+for _name in ("__divmod__", "__rdivmod__"):
+    setattr(Unknown, _name, _divide)
 for _name, _sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")):
     setattr(Unknown, f"__{_name}__", _ordering(_sign))
 for _name in [
@@ -223,12 +229,6 @@ for _name in [
     "ceil",
 ]:
     setattr(Unknown, f"__{_name}__", _arithmetic(_name))
-
-
-Unknown.__divmod__ = Unknown.__rdivmod__ = lambda self, *_other: (  # type: ignore[attr-defined]
-    Unknown(f"({self._gonogo_name} //)"[:200]),
-    Unknown(f"({self._gonogo_name} %)"[:200]),
-)
 
 
 def unknown(qualified: str) -> Any:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
-import inspect
 import sys
 from typing import Any
 
 from gonogo_inside.processes import Reached  # type: ignore[import-not-found]
+from gonogo_inside.workers import alone, fitting, nobody, stop_before_weights  # type: ignore[import-not-found]
 
 
 def prepare(progress: Any) -> None:
@@ -48,18 +49,17 @@ def backends(config: Any, _progress: Any) -> None:
     The engine's own process function runs, up to the moment when the model is built. Other processes are there by name only.
     """
     scheduler: Any = importlib.import_module("sglang.srt.managers.scheduler")
-    _alone(importlib.import_module("sglang.srt.distributed.parallel_state"))
+    alone(importlib.import_module("sglang.srt.distributed.parallel_state"))
     importlib.import_module("sglang.srt.model_loader.loader")
-    for module in [each for name, each in sys.modules.items() if name.startswith("sglang.srt.model_loader")]:
-        if "_initialize_model" in vars(module):
-            module._initialize_model = _built(module._initialize_model)  # type: ignore[attr-defined]
+    loaders = [each for name, each in sys.modules.items() if name.startswith("sglang.srt.model_loader")]
+    stop_before_weights(loaders, ("_initialize_model",))
     # It would log what went wrong and end its parent process.
     scheduler.get_exception_traceback = _raise_again
     for module in [each for name, each in sys.modules.items() if name.startswith("sglang.srt")]:
         for name in ("get_zmq_socket", "get_zmq_socket_on_host", "kill_itself_when_parent_died"):
             if name in vars(module):
-                setattr(module, name, _nobody)
-    importlib.import_module("faulthandler").enable = _nobody
+                setattr(module, name, nobody)
+    faulthandler.enable = nobody
     words = {
         "server_args": config,
         "port_args": _Ports(),
@@ -70,11 +70,10 @@ def backends(config: Any, _progress: Any) -> None:
         "attn_cp_rank": 0,
         "moe_dp_rank": 0,
         "dp_rank": None,
-        "pipe_writer": _nobody,
-        "writer": _nobody,
+        "pipe_writer": nobody,
+        "writer": nobody,
     }
-    known = inspect.signature(scheduler.run_scheduler_process).parameters
-    scheduler.run_scheduler_process(**{name: value for name, value in words.items() if name in known})
+    scheduler.run_scheduler_process(**fitting(scheduler.run_scheduler_process, words))
 
 
 class _Ports:
@@ -88,48 +87,10 @@ class _Ports:
         return f"ipc:///tmp/{name}"
 
 
-def _nobody(*_args: Any, **_kwargs: Any) -> None:
-    """Nobody is there to talk to."""
-
-
 def _raise_again() -> Any:
     error = sys.exc_info()[1]
     assert error is not None
     raise error
-
-
-def _built(ordinary: Any) -> Any:
-    def initialize_model(*args: Any, **kwargs: Any) -> Any:
-        ordinary(*args, **kwargs)
-        raise Reached("the model's weights")
-
-    return initialize_model
-
-
-def _alone(parallel_state: Any) -> None:
-    """Groups of processes have members, but nobody answers: a group keeps who belongs to it, and opens no channels."""
-    torch_distributed: Any = importlib.import_module("torch.distributed")
-    ordinary = parallel_state.GroupCoordinator.__init__
-    words = list(inspect.signature(ordinary).parameters)
-
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        given = {**dict(zip(words[1:], args, strict=False)), **kwargs}
-        group_ranks, local_rank = given["group_ranks"], given["local_rank"]
-        self.unique_name = f"{given.get('group_name') or 'anonymous'}:0"
-        self.rank, self.local_rank = torch_distributed.get_rank(), local_rank
-        self.ranks = next((ranks for ranks in group_ranks if self.rank in ranks), [self.rank])
-        self.world_size, self.rank_in_group = len(self.ranks), self.ranks.index(self.rank)
-        self.device = importlib.import_module("torch").device("cuda", local_rank)
-        self.device_module = importlib.import_module("torch").cuda
-        self.cpu_group = self.device_group = torch_distributed.new_group(self.ranks)
-        for name in words:
-            if name.startswith("use_"):
-                setattr(self, name, False)
-        for name in ("pynccl_comm", "ca_comm", "qr_comm", "mq_broadcaster", "pymscclpp_comm", "torch_symm_mem_comm"):
-            setattr(self, name, None)
-
-    parallel_state.GroupCoordinator.__init__ = __init__
-    parallel_state.GroupCoordinator.barrier = lambda self: None
 
 
 def call(target: str, positional: list[Any], arguments: dict[str, Any]) -> None:

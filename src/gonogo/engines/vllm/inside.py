@@ -11,6 +11,7 @@ from typing import Any
 
 from gonogo_inside.logs import note_swallowed  # type: ignore[import-not-found]
 from gonogo_inside.processes import Reached  # type: ignore[import-not-found]
+from gonogo_inside.workers import alone, fitting, stop_before_weights  # type: ignore[import-not-found]
 
 
 def prepare(progress: Any) -> None:
@@ -37,12 +38,13 @@ def backends(config: Any, _progress: Any) -> None:
     worker = importlib.import_module(name.rpartition(".")[0])
     bases = [importlib.import_module(kind.__module__) for kind in getattr(worker, name.rpartition(".")[2]).__mro__]
     wrapper = next(base.WorkerWrapperBase for base in bases if hasattr(base, "WorkerWrapperBase"))
-    _alone(importlib.import_module("vllm.distributed.parallel_state"), config)
+    parallel_state: Any = importlib.import_module("vllm.distributed.parallel_state")
+    alone(parallel_state)
+    if hasattr(parallel_state, "_node_count"):
+        parallel_state._node_count = lambda *_args: getattr(config.parallel_config, "nnodes", 1)
     importlib.import_module("vllm.model_executor.model_loader")
-    for module in [each for name, each in sys.modules.items() if name.startswith("vllm.model_executor.model_loader")]:
-        for build in ("initialize_model", "_initialize_model"):
-            if build in vars(module):
-                setattr(module, build, _built(vars(module)[build]))
+    loaders = [each for name, each in sys.modules.items() if name.startswith("vllm.model_executor.model_loader")]
+    stop_before_weights(loaders, ("initialize_model", "_initialize_model"))
     words = {
         "vllm_config": config,
         "local_rank": 0,
@@ -50,49 +52,13 @@ def backends(config: Any, _progress: Any) -> None:
         "distributed_init_method": "tcp://127.0.0.1:29500",
         "is_driver_worker": True,
     }
-    made = wrapper(**_fitting(wrapper, {"vllm_config": config, "rpc_rank": 0}))
+    made = wrapper(**fitting(wrapper, {"vllm_config": config, "rpc_rank": 0}))
     if "all_kwargs" in inspect.signature(made.init_worker).parameters:
         made.init_worker([words])
     else:
         made.init_worker(**words)
     made.init_device()
     made.load_model()
-
-
-def _fitting(function: Any, words: dict[str, Any]) -> dict[str, Any]:
-    """Those of ``words`` that are parameters of ``function``."""
-    known = inspect.signature(function).parameters
-    return {name: value for name, value in words.items() if name in known}
-
-
-def _built(ordinary: Any) -> Any:
-    def initialize_model(*args: Any, **kwargs: Any) -> Any:
-        ordinary(*args, **kwargs)
-        raise Reached("the model's weights")
-
-    return initialize_model
-
-
-def _alone(parallel_state: Any, config: Any) -> None:
-    """Groups of processes have members, but nobody answers: a group keeps who belongs to it, and opens no channels."""
-    torch_distributed: Any = importlib.import_module("torch.distributed")
-
-    def __init__(self: Any, group_ranks: Any, local_rank: int, *_args: Any, **kwargs: Any) -> None:
-        self.unique_name = f"{kwargs.get('group_name') or 'anonymous'}:0"
-        self.rank, self.local_rank, self.device_index = torch_distributed.get_rank(), local_rank, local_rank
-        self.group_ranks = group_ranks
-        self.ranks = next((ranks for ranks in group_ranks if self.rank in ranks), [self.rank])
-        self.world_size, self.rank_in_group = len(self.ranks), self.ranks.index(self.rank)
-        self.device = importlib.import_module("torch").device("cuda", local_rank)
-        self.cpu_group = self.device_group = torch_distributed.new_group(self.ranks)
-        self.device_communicator = self.mq_broadcaster = None
-        self.use_device_communicator = self.use_custom_op_call = self.use_cpu_custom_send_recv = False
-
-    parallel_state.GroupCoordinator.__init__ = __init__
-    parallel_state.GroupCoordinator.barrier = lambda self: None
-    nodes = getattr(config.parallel_config, "nnodes", 1)
-    if hasattr(parallel_state, "_node_count"):
-        parallel_state._node_count = lambda *_args: nodes
 
 
 def _ending(ordinary: Any, progress: Any) -> Any:
