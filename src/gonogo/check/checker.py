@@ -23,6 +23,7 @@ from gonogo.places import cache_folder
 from gonogo.problems import OwnProblem, ReleaseProblem
 from gonogo.progress import Progress
 from gonogo.releases import Releases
+from gonogo.releases.surfaces import Surfaces
 
 _NOT_CHECKED = ("weights", "memory", "kernels", "network")
 
@@ -44,7 +45,8 @@ class Checker:
         self._progress = progress or Progress()
         self._releases = Releases(folder, self._progress)
         memory = Memory(folder / "outcomes") if remember else None
-        self._runs = DryRuns(memory, self._progress, jobs or os.cpu_count() or 1)
+        surfaces = Surfaces(folder / "surfaces", self._progress)
+        self._runs = DryRuns(memory, self._progress, jobs or os.cpu_count() or 1, surfaces=surfaces)
 
     def check(
         self,

@@ -15,13 +15,15 @@ _KINDS = ("import", "attribute", "hasattr")
 class KnownNames:
     """Tells what is known of the names that an engine asked its packages for."""
 
-    def __init__(self, surfaces: Surfaces) -> None:
-        """``surfaces`` reads wheels."""
+    def __init__(self, surfaces: Surfaces | None) -> None:
+        """``surfaces`` reads wheels; without it nothing is known."""
         self._surfaces = surfaces
 
     def answers(self, world: World, decisions: Iterable[dict[str, Any]]) -> dict[str, bool]:
         """Of the ``decisions`` about names (usual answer: it is there) those whose answer is known, by key."""
         found: dict[str, bool] = {}
+        if self._surfaces is None:
+            return found
         for row in decisions:
             if row["kind"] not in _KINDS or row["usual"] is not True or not _is_plain(row["name"]):
                 continue

@@ -158,6 +158,40 @@ class KnownTensor(Tensor):
         cpu
     ) = _same
 
+    cos = sin = tan = tanh = exp = exp2 = log = log2 = sqrt = rsqrt = abs = neg = floor = ceil = round = clamp = _same
+    sigmoid = relu = reciprocal = square = pow = mul_ = add_ = sub_ = div_ = clamp_ = masked_fill = masked_fill_ = _same
+
+    def float(self) -> KnownTensor:
+        """As float32."""
+        return self.to(_named("float32"))
+
+    def half(self) -> KnownTensor:
+        """As float16."""
+        return self.to(_named("float16"))
+
+    def bfloat16(self) -> KnownTensor:
+        """As bfloat16."""
+        return self.to(_named("bfloat16"))
+
+    def int(self) -> KnownTensor:
+        """As int32."""
+        return self.to(_named("int32"))
+
+    def long(self) -> KnownTensor:
+        """As int64."""
+        return self.to(_named("int64"))
+
+    def unsqueeze(self, dim: Any) -> Any:
+        """One more axis, of length one."""
+        at = dim if dim >= 0 else dim + self.ndim + 1
+        return self._as((*self.shape[:at], 1, *self.shape[at:]))
+
+    def repeat(self, *times: Any) -> Any:
+        """The whole, so many times along each axis."""
+        wanted = _flat(times)
+        old = (1,) * (len(wanted) - self.ndim) + tuple(self.shape)
+        return self._as(tuple(one * own for one, own in zip(wanted, old, strict=True)))
+
     def to(self, *args: Any, **kwargs: Any) -> KnownTensor:
         """The same shape in another type or elsewhere."""
         kind, where = self.dtype, self.device
@@ -268,6 +302,12 @@ class NumberTensor(KnownTensor):
                 self._numbers, [one if one != -1 else own for one, own in zip(wanted, old, strict=True)]
             )
         )
+
+    def _unknown_now(self, *_args: Any, **_kwargs: Any) -> KnownTensor:
+        return self._as(self.shape)
+
+    cos = sin = tan = tanh = exp = exp2 = log = log2 = sqrt = rsqrt = reciprocal = square = pow = _unknown_now
+    mul_ = add_ = sub_ = div_ = clamp_ = masked_fill = masked_fill_ = fill_ = zero_ = copy_ = _unknown_now
 
     def sum(self, dim: Any = None, **_options: Any) -> NumberTensor:
         """Added up, along an axis or all."""
@@ -472,6 +512,32 @@ def pad(input: Any, pad: Any, *_args: Any, **_options: Any) -> Any:
     for number in range(len(pad) // 2):
         shape[-1 - number] += pad[2 * number] + pad[2 * number + 1]
     return KnownTensor(tuple(shape), input.dtype, input.device)
+
+
+def outer(one: Any, other: Any, **_options: Any) -> Any:
+    """torch.outer."""
+    return einsum("i,j->ij", one, other)
+
+
+def einsum(equation: Any, *tensors: Any) -> Any:
+    """torch.einsum, as far as shapes go."""
+    flat = _flat(tensors)
+    sources, arrow, target = str(equation).replace(" ", "").partition("->")
+    names = sources.split(",")
+    known = all(isinstance(each, KnownTensor) for each in flat) and len(names) == len(flat)
+    if not known or not arrow or not all(len(name) == each.ndim for name, each in zip(names, flat, strict=True)):
+        return Unknown("torch.einsum()")
+    sizes = {axis: size for name, each in zip(names, flat, strict=True) for axis, size in zip(name, each.shape, strict=True)}
+    return KnownTensor(tuple(sizes[axis] for axis in target), flat[0].dtype, flat[0].device)
+
+
+def unary(input: Any, *_args: Any, **_options: Any) -> Any:
+    """torch.cos and its kin."""
+    return input if isinstance(input, KnownTensor) else Unknown("torch.Tensor()")
+
+
+#: Functions of torch that change each number and no shape.
+UNARY = "cos sin tan tanh exp exp2 log log2 sqrt rsqrt abs neg floor ceil round clamp sigmoid relu reciprocal square".split()
 
 
 def count_nonzero(input: Any, dim: Any = None, **_options: Any) -> Any:

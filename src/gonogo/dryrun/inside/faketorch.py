@@ -16,7 +16,7 @@ from typing import Any
 from . import fakedistributed, fakenn, faketensors
 from .fakenn import Module
 from .faketensors import Size, Tensor
-from .faketypes import ALIASES, DEFAULT, device, dtype, finfo, iinfo
+from .faketypes import ALIASES, DEFAULT, PLACE, device, dtype, finfo, iinfo
 from .gpucount import any_gpu, gpu_count
 from .unknown import Unknown, UnknownBase, as_the_real_one, described_attribute
 
@@ -270,13 +270,15 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         m.is_tensor = lambda x: isinstance(x, Tensor)
         m.typename = lambda x: type(x).__qualname__
         m.get_default_dtype = lambda: DEFAULT["dtype"]
+        m.get_default_device = lambda: PLACE[-1] if PLACE else device("cpu")
         m.set_default_dtype = lambda kind: DEFAULT.__setitem__("dtype", kind)
         m.tensor = m.as_tensor = faketensors.tensor
         m.empty = m.rand = m.randn = faketensors.made
         m.zeros, m.ones, m.sum = faketensors.zeros, faketensors.ones, faketensors.total
         m.empty_like = m.zeros_like = m.ones_like = m.rand_like = m.randn_like = m.full_like = faketensors.made_like
         m.full, m.arange, m.cat = faketensors.full, faketensors.arange, faketensors.cat
-        m.count_nonzero = faketensors.count_nonzero
+        m.count_nonzero, m.einsum, m.outer = faketensors.count_nonzero, faketensors.einsum, faketensors.outer
+        m.__dict__.update(dict.fromkeys(faketensors.UNARY, faketensors.unary))
         m.get_num_threads = lambda: hardware["host"]["cpus"]
         m.set_num_threads = m.set_num_interop_threads = m.set_float32_matmul_precision = lambda _n: None
         m.get_float32_matmul_precision = lambda: "highest"
@@ -417,6 +419,7 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         "torch.distributed.distributed_c10d": attributes(
             is_nccl_available=lambda: some, ProcessGroup=fakedistributed.ProcessGroup
         ),
+        "torch.cuda.memory": attributes(get_allocator_backend=lambda: "native"),
         "torch.xpu": nothing_there,
         "torch.mps": nothing_there,
         "torch.mtia": nothing_there,
