@@ -82,6 +82,7 @@ class Child:
         # The packages of the machine's Python stand inside its standard library, and are none of the world's.
         hidden = [f"{entry}/{name}-packages" for entry in stdlib for name in ("site", "dist")]
         hidden = [folder for folder in hidden if not any(files.below(each, [folder]) for each in code)]
+        hidden += [os.path.join(self.root, name) for name in world["hidden"]]
         guards.watch([*code, *stdlib], hidden)
         self.walls = guards.go_alone()
         self.code = [*code, *stdlib]
@@ -97,7 +98,7 @@ class Child:
         processes.install({**{os.path.basename(name): _no_answer for name in world.get("tools", [])}, **tools})
         self.hub = hub.Hub(_not_yet)
         DECISIONS.roots = [self.root.rstrip("/") + "/"]
-        self.files.wheel_files = frozenset(os.path.join(self.root, name) for name in world["wheel_files"])
+        self.files.empty = frozenset(os.path.join(self.root, name) for name in world["empty"])
         self._modules(hardware)
         files.install(self.files)
         natives.install(self.files, guards.GUARD.is_ours)
