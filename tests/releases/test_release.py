@@ -179,7 +179,6 @@ class TestPython:
         asked = [str(release.python), "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
         assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip() == version
 
-
     def test_never_the_one_in_the_working_folder(
         self, releases: Releases, index: PackageIndex, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
@@ -188,7 +187,7 @@ class TestPython:
         (folder / ".venv" / "bin").mkdir(parents=True)
         (folder / ".venv" / "pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.12.1\n")
         python = folder / ".venv" / "bin" / "python"
-        python.write_text(f"#!/bin/sh\ntouch {folder}/ran\nexec {sys.executable} \"$@\"\n")
+        python.write_text(f'#!/bin/sh\ntouch {folder}/ran\nexec {sys.executable} "$@"\n')
         python.chmod(0o755)
         monkeypatch.chdir(folder)
         monkeypatch.setattr(pythons, "running", lambda: ChildPython(Path("/nowhere/python"), "3.1.4"))
