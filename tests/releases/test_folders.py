@@ -222,7 +222,20 @@ class TestBuildOfTheNearestRelease:
         assert (release.root / "vllm" / "third_party" / "rotary.py").read_bytes() == b"rotary = 1\n"
         assert not (release.root / "vllm" / "old.py").exists()
         assert release.build == Build("nvidia", ("vllm._C",), ("vllm/_C.abi3.so", "vllm/third_party"))
-        assert releases.notes == [f"vllm {release.version}: what only a build has is taken from the wheel of 1.1.0"]
+        assert releases.notes == [f"vllm {release.version}: what only a build has is taken from that of 1.1.0"]
+
+    def test_what_any_build_makes_is_in_the_sdist_and_ignored_by_git(
+        self, releases: Releases, index: PackageIndex, checkout: Path
+    ) -> None:
+        (entry,) = [one for one in index.projects["vllm"] if one.filename == "vllm-1.1.0.tar.gz"]
+        made = {"vllm/__init__.py": b"", "vllm/made/a.py": b"a = 1\n", "vllm/_version.py": b"stale", "vllm/old.py": b""}
+        entry.content = sdist("vllm", "1.1.0", made, requires=("tinydep",))
+        (checkout / ".gitignore").write_text("vllm/made/*\nvllm/_version.py\n*.so\n")
+        release = take(releases, checkout)
+        assert (release.root / "vllm" / "made" / "a.py").read_bytes() == b"a = 1\n"
+        assert not (release.root / "vllm" / "old.py").exists()  # it has gone since
+        assert release.version in (release.root / "vllm" / "_version.py").read_text()
+        assert release.build == Build("nvidia", ("vllm._C",), ("vllm/_C.abi3.so", "vllm/third_party"))
 
     def test_of_the_same_release_nothing_is_to_be_said(self, releases: Releases, checkout: Path) -> None:
         git(checkout, "checkout", "-q", "v1.1.0")

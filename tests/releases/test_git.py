@@ -11,9 +11,9 @@ from gonogo.releases.git import head_of
 WHO = ["-c", "user.name=Someone", "-c", "user.email=someone@example.org"]
 
 
-def git(folder: Path, *words: str) -> str:
+def git(folder: Path, *words: str, date: str = "2026-02-03T04:05:06Z") -> str:
     command = ["git", "-C", str(folder), *WHO, *words]
-    env = {"PATH": "/usr/bin:/bin", "GIT_COMMITTER_DATE": "2026-02-03T04:05:06Z", "GIT_CONFIG_GLOBAL": "/dev/null"}
+    env = {"PATH": "/usr/bin:/bin", "GIT_COMMITTER_DATE": date, "GIT_CONFIG_GLOBAL": "/dev/null"}
     return subprocess.run(command, check=True, capture_output=True, text=True, env=env).stdout.strip()
 
 
@@ -55,6 +55,23 @@ def test_the_hashes_of_its_files(checkout: Path) -> None:
     head = head_of(checkout)
     assert head is not None
     assert head.files("python/pkg") == {"python/pkg/a.py": git(checkout, "hash-object", "python/pkg/a.py")}
+
+
+def test_what_its_gitignore_leaves_out(checkout: Path) -> None:
+    (checkout / "python" / ".gitignore").write_text("made/*\n!made/kept.py\n*.so\n")
+    head = head_of(checkout)
+    assert head is not None
+    names = [
+        "python/made/a.py",
+        "python/made/kept.py",
+        "python/pkg/a.py",
+        "python/pkg/b.so",
+        "other.so",
+        "python/made/b/c.py",
+    ]
+    assert head.ignored(names) == {"python/made/a.py", "python/pkg/b.so", "python/made/b/c.py"}
+    assert head.ignored(["python/pkg/a.py"]) == set()
+    assert head.ignored([]) == set()
 
 
 def test_a_worktree_whose_git_is_a_file(checkout: Path) -> None:
@@ -122,6 +139,7 @@ def test_a_hostile_configuration_runs_nothing(checkout: Path, tmp_path: Path) ->
     head = head_of(checkout)
     assert head is not None
     head.files("python/pkg")
+    head.ignored(["python/pkg/a.py"])
     blob = git(checkout, "rev-parse", "HEAD:python/pkg/a.py")
     for missing in (git(checkout, "rev-parse", "HEAD^{tree}"), blob, head.sha):
         (checkout / ".git" / "objects" / missing[:2] / missing[2:]).unlink()

@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from gonogo.engines.types import Engine
 from gonogo.releases.cached import MARK
 from gonogo.releases.folder_facts import build_in, facts_of, installed_of, is_published, python_of
 from gonogo.releases.folder_files import signature
@@ -38,9 +37,9 @@ class Index(Protocol):
         """When a version was published; None: it was not, or nobody can be asked."""
 
     def build_near(
-        self, engine: Engine, version: str, tag: str | None, date: datetime, tree: Path
+        self, found: EngineFolder, version: str, commit: Commit | None, date: datetime, tree: Path
     ) -> tuple[Build | None, str | None]:
-        """Add to ``tree`` what only the wheel of the nearest release has; what that is, and what to say of it."""
+        """Add to ``tree`` what only the build of the nearest release has; what that is, and what to say of it."""
 
 
 def copy_of(store: Store, found: EngineFolder, index: Index) -> str:
@@ -102,7 +101,7 @@ def _record(found: EngineFolder, commit: Commit | None, tree: Path, like: Path |
     date = commit.date if commit else index.date_of(engine.name, version) or declared.date
     build = build_in(engine, tree, installed.vendor if installed else None)
     if build is None and engine.wheel_of is not None:
-        build, note = index.build_near(engine, version, commit.tag if commit else None, date, tree)
+        build, note = index.build_near(found, version, commit, date, tree)
         notes += [note] if note else []
     requires_python, note = python_of(found, declared.requires_python, f"{engine.name} {version}")
     notes += [note] if note else []

@@ -1,7 +1,8 @@
 """What git knows of a checkout: its commit and when that was made, the nearest tag, what has been changed since.
 
 A checkout may be anybody's, and its configuration can name programs for git to run: only commands are used that read objects
-(no index, no working tree, so no filter and no monitor), with hooks, transports and lazy fetching switched off.
+or .gitignore files (no index and no file of the working tree, so no filter and no monitor), with hooks, transports and lazy
+fetching switched off.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,6 +39,12 @@ class Commit:
             if about.startswith(b"100") and about.split()[1] == b"blob"
         }
 
+    def ignored(self, names: Iterable[str]) -> set[str]:
+        """Those of these files, by path from the top, that the checkout's .gitignore files leave to a build."""
+        asked = b"".join(os.fsencode(name) + b"\0" for name in names)
+        told = _git(self.folder, "check-ignore", "--no-index", "-z", "--stdin", given=asked) or b""
+        return {os.fsdecode(name) for name in told.split(b"\0") if name}
+
 
 def head_of(folder: Path) -> Commit | None:
     """The commit checked out in the folder that is a checkout's top; None where git does not tell, or is not here."""
@@ -56,8 +64,8 @@ def head_of(folder: Path) -> Commit | None:
     return Commit(folder, sha, datetime.fromtimestamp(int(when[1]), UTC), tag, since)
 
 
-def _git(folder: Path, *words: str) -> bytes | None:
-    """What git answers; None where it does not."""
+def _git(folder: Path, *words: str, given: bytes = b"") -> bytes | None:
+    """What git answers to what it is ``given``; None where it does not."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environ |= {
         "GIT_ALLOW_PROTOCOL": "none",
@@ -73,7 +81,7 @@ def _git(folder: Path, *words: str) -> bytes | None:
             command,
             cwd=folder,
             env=environ,
-            stdin=subprocess.DEVNULL,
+            input=given,
             capture_output=True,
             timeout=_SECONDS,
             check=False,

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from gonogo.engines.types import Engine
 from gonogo.problems import OwnProblem
+from gonogo.releases.folders import EngineFolder
+from gonogo.releases.git import Commit
 from gonogo.releases.index import ReleaseInfo
 from gonogo.releases.record import record_in
 from gonogo.releases.tree import compiled_modules, names_in, topmost
@@ -40,14 +41,14 @@ class Nearest:
             return []
 
     def build_near(
-        self, engine: Engine, version: str, tag: str | None, date: datetime, tree: Path
+        self, found: EngineFolder, version: str, commit: Commit | None, date: datetime, tree: Path
     ) -> tuple[Build | None, str | None]:
-        """Add to ``tree`` what only the wheel of the nearest release has; what that is, and what to say of it.
+        """Add to ``tree`` what only the build of the nearest release has; what that is, and what to say of it.
 
-        Nearest to a ``version`` at that ``date`` is the release of its last ``tag``, else the newest up to it.
+        Nearest to a ``version`` at that ``date`` is the release of the commit's tag, else the newest up to it.
         """
-        wanted = _version(tag or version)
-        base = self._nearest(engine.name, wanted, date)
+        engine = found.engine
+        base = self._nearest(engine.name, _version((commit and commit.tag) or version), date)
         if base is None:
             return None, "it has no build, and no earlier release is known whose build could stand in"
         try:
@@ -59,13 +60,15 @@ class Nearest:
         if record is None or record.build is None:
             return None, None if same else f"it has no build, and nor has {base}"
         there = names_in(tree)
-        only = tuple(record.build.only)
-        lacking = [name for name in names_in(place / "tree") - there if _is_below(name, only)]
+        absent = {name for name in names_in(place / "tree") - there if name.startswith(f"{engine.package}/")}
+        lacking = {name for name in absent if _is_below(name, record.build.only)}
+        lacking |= _left_to_a_build(found, commit, absent - lacking)
         for name in lacking:
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             os.link(place / "tree" / name, tree / name)
-        build = Build(record.build.vendor, compiled_modules(lacking), topmost(lacking, there))
-        return build, None if same else f"what only a build has is taken from the wheel of {base}"
+        only = {name for name in lacking if _is_below(name, record.build.only)}
+        build = Build(record.build.vendor, compiled_modules(lacking), topmost(only, there | (lacking - only)))
+        return build, None if same else f"what only a build has is taken from that of {base}"
 
     def _nearest(self, engine: str, wanted: Version, date: datetime) -> str | None:
         """The newest finished release up to that version, or where it is none, up to that date."""
@@ -80,6 +83,15 @@ def _version(text: str) -> Version:
         return Version(text)
     except InvalidVersion:
         return Version("0")
+
+
+def _left_to_a_build(found: EngineFolder, commit: Commit | None, names: set[str]) -> set[str]:
+    """Those of the files that a checkout lacks which are made in it by any build, and so in the sdist of a release."""
+    if commit is None or not names:
+        return set()
+    prefix = "" if found.base == found.top else f"{found.base.relative_to(found.top).as_posix()}/"
+    ignored = commit.ignored(f"{prefix}{name}" for name in sorted(names))
+    return {name for name in names if f"{prefix}{name}" in ignored and not name.endswith("/_version.py")}
 
 
 def _is_below(name: str, tops: tuple[str, ...]) -> bool:
