@@ -175,10 +175,11 @@ class TestCheckout:
         gone = take(releases, checkout).root.parent
         other = tmp_path / "elsewhere"
         checkout.rename(other)
+        (other / "vllm" / "cli.py").write_text("cli = 1\n")
         take(releases, other)
         assert gone.exists()  # somebody may still be at it
         os.utime(gone / "record.json", (0, time.time() - 4000))
-        (other / "vllm" / "cli.py").write_text("")
+        (other / "vllm" / "cli.py").write_text("cli = 2\n")
         take(releases, other)
         assert not gone.exists()
 
@@ -293,6 +294,21 @@ class TestWhatIsNone:
         with pytest.raises(UsageProblem, match="there is no folder /nowhere"):
             releases.take("vllm", Path("/nowhere"))
 
+    @pytest.mark.parametrize("name", ["x/" + "y" * 300, "x/a\0b"])
+    def test_no_name_of_a_folder(self, releases: Releases, name: str) -> None:
+        assert releases.is_folder(name)
+        with pytest.raises(UsageProblem, match=r"is no folder|there is no folder"):
+            releases.take("vllm", Path(name))
+
+    @pytest.mark.parametrize("name", ["y" * 300, "a\0b"])
+    def test_no_name_at_all(self, releases: Releases, name: str) -> None:
+        assert not releases.is_folder(name)
+
+    def test_metadata_without_a_version(self, releases: Releases, tmp_path: Path) -> None:
+        write(tmp_path, {"vllm/__init__.py": "", "PKG-INFO": "Name: vllm\nVersion: ../../evil\n"})
+        with pytest.raises(OwnProblem, match=r"PKG-INFO names no version but '\.\./\.\./evil'"):
+            releases.take("vllm", tmp_path)
+
     def test_an_empty_folder(self, releases: Releases, tmp_path: Path) -> None:
         with pytest.raises(UsageProblem, match="holds no vllm or sglang"):
             releases.take("vllm", tmp_path)
@@ -328,6 +344,13 @@ class TestWhatIsNone:
     ) -> None:
         monkeypatch.chdir(checkout)  # it has a folder vllm
         assert releases.is_folder(spec) is is_folder
+
+
+def test_the_same_in_another_folder_is_one_copy(releases: Releases, checkout: Path, tmp_path: Path) -> None:
+    first = take(releases, checkout)
+    shutil.copytree(checkout, tmp_path / "other", symlinks=True)
+    assert take(releases, tmp_path / "other") == first
+    assert releases.remove_folder(tmp_path / "other") == [("vllm", first.version)]
 
 
 def test_they_are_listed_and_removed(releases: Releases, checkout: Path, tmp_path: Path) -> None:

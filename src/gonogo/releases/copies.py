@@ -81,8 +81,10 @@ def _copied(store: Store, found: EngineFolder, commit: Commit | None, index: Ind
         record = replace(record, content=_digest(told))
         key = f"{record.version}{MARK}{record.content}"
         place = store.release(engine.name, key)
-        if record_in(place) is None:
-            record.write(made)
+        record.write(made)
+        if record_in(place) is not None:
+            record.write(place)  # it may have been taken from another folder
+        else:
             _keep_environments(last, record, made)
             store.publish(made, place)
         write_record(note, {"folder": record.folder, "key": key, "signature": now})

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.version import Version
+from packaging.version import InvalidVersion, Version
 
 from gonogo.engines.types import Engine
-from gonogo.problems import UsageProblem
+from gonogo.problems import OwnProblem, UsageProblem
 from gonogo.releases.checkout import declared_in
 from gonogo.releases.folder_files import package_files, telling_files, text_member
 from gonogo.releases.folders import EngineFolder, headers_of
@@ -36,11 +36,18 @@ class FolderFacts:
 
 
 def facts_of(found: EngineFolder, commit: Commit | None) -> FolderFacts:
-    """The version of what is in the folder, and its files; ``commit`` is the one that a checkout has checked out."""
+    """The version of what is in the folder, and its files; ``commit`` is the one that a checkout has checked out.
+
+    Raises OwnProblem for metadata that name no version.
+    """
     if found.metadata is not None:
         told = headers_of(found.metadata).get("Version", [_UNKNOWN])[0]
         kind: Kind = "wheel" if found.metadata.is_dir() else "sdist"
-        return FolderFacts(str(Version(told)), kind, _both(package_files(found), telling_files(found)))
+        try:
+            version = str(Version(told))
+        except InvalidVersion:
+            raise OwnProblem(f"{found.metadata} names no version but {told[:80]!r}: not using it") from None
+        return FolderFacts(version, kind, _both(package_files(found), telling_files(found)))
     declared = declared_in(found.engine, found.base, commit)
     package = found.engine.package
     written = [

@@ -53,8 +53,11 @@ def find_engine(folder: Path, engine: Engine) -> EngineFolder | None:
 
 def engines_in(folder: Path) -> list[EngineFolder]:
     """All engines in a folder. Raises UsageProblem where there is none."""
-    if not folder.is_dir():
-        raise UsageProblem(f"there is no folder {folder}")
+    try:
+        if not folder.is_dir():
+            raise UsageProblem(f"there is no folder {folder}")
+    except OSError as error:
+        raise UsageProblem(f"there is no folder {str(folder)[:80]!r} ({error.strerror})") from None
     found = [one for name in ENGINES if (one := find_engine(folder, engine_named(name))) is not None]
     if not found:
         raise UsageProblem(

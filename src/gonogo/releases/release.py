@@ -81,7 +81,7 @@ class Releases:
         """Whether what says which release is meant is a path, and not a name with or without a version."""
         if spec.partition("=")[0].strip() in ENGINES:
             return False
-        return os.sep in spec or spec.startswith((".", "~")) or Path(spec).is_dir()
+        return os.sep in spec or spec.startswith((".", "~")) or _is_there(spec)
 
     def take(self, engine: str, folder: Path) -> str:
         """The key by which get() knows what a folder holds of an engine now; that is copied into the cache first.
@@ -91,7 +91,7 @@ class Releases:
         """
         from gonogo.releases.folders import engines_in
 
-        there = engines_in(folder.expanduser().resolve())
+        there = engines_in(_resolved(folder))
         found = next((one for one in there if one.engine.name == engine), None)
         if found is None:
             raise UsageProblem(f"{folder} holds {there[0].engine.name}, not {engine}")
@@ -101,7 +101,7 @@ class Releases:
         """Every engine in a folder with its key; see take()."""
         from gonogo.releases.folders import engines_in
 
-        return [(one.engine.name, self._take(one)) for one in engines_in(folder.expanduser().resolve())]
+        return [(one.engine.name, self._take(one)) for one in engines_in(_resolved(folder))]
 
     def installed(self, engine: str) -> str | None:
         """The key of the engine in the active virtual environment, or in the Python that runs gonogo; None: in neither."""
@@ -179,7 +179,7 @@ class Releases:
 
     def remove_folder(self, folder: Path) -> list[tuple[str, str]]:
         """Remove what was taken from a folder, which may be gone; engines and versions. Raises UsageProblem for nothing."""
-        place = folder.expanduser().resolve()
+        place = _resolved(folder)
         found = [
             (engine, key, record.version)
             for engine, key, record in in_cache(self._store)
@@ -278,6 +278,20 @@ class Releases:
         from gonogo.releases.furnish import furnish
 
         furnish(self._store, adapter, version, record, python, self._progress)
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return Path(name).is_dir()
+    except (OSError, ValueError):  # too long for a name, or with a null byte
+        return False
+
+
+def _resolved(folder: Path) -> Path:
+    try:
+        return folder.expanduser().resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise UsageProblem(f"{_quoted(str(folder))} is no folder ({error})") from None
 
 
 def _is_meant(engine: str, version: str, name: str, key: str, record: Record) -> bool:
