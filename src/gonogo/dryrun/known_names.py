@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from gonogo.dryrun.packages import import_name, vendors_table
+from gonogo.dryrun.packages import imports_of, vendors_table
 from gonogo.dryrun.world import World
 from gonogo.releases.surfaces import Surfaces
 
@@ -49,4 +49,4 @@ def _distribution_of(world: World, name: str) -> str | None:
         module = ".".join(parts[:count])
         if module in table:
             return table[module] or None
-    return next((each for each in world.release.versions if import_name(each) == parts[0]), None)
+    return next((each for each in world.release.versions if parts[0] in imports_of(world.release, each)), None)

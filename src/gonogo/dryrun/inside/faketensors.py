@@ -161,26 +161,6 @@ class KnownTensor(Tensor):
     cos = sin = tan = tanh = exp = exp2 = log = log2 = sqrt = rsqrt = abs = neg = floor = ceil = round = clamp = _same
     sigmoid = relu = reciprocal = square = pow = mul_ = add_ = sub_ = div_ = clamp_ = masked_fill = masked_fill_ = _same
 
-    def float(self) -> KnownTensor:
-        """As float32."""
-        return self.to(_named("float32"))
-
-    def half(self) -> KnownTensor:
-        """As float16."""
-        return self.to(_named("float16"))
-
-    def bfloat16(self) -> KnownTensor:
-        """As bfloat16."""
-        return self.to(_named("bfloat16"))
-
-    def int(self) -> KnownTensor:
-        """As int32."""
-        return self.to(_named("int32"))
-
-    def long(self) -> KnownTensor:
-        """As int64."""
-        return self.to(_named("int64"))
-
     def unsqueeze(self, dim: Any) -> Any:
         """One more axis, of length one."""
         at = dim if dim >= 0 else dim + self.ndim + 1
@@ -239,6 +219,22 @@ class KnownTensor(Tensor):
 
     def __repr__(self) -> str:
         return f"tensor(shape={tuple(self.shape)}, dtype={self.dtype})"
+
+
+def _converted(kind: str) -> Callable[[KnownTensor], KnownTensor]:
+    return lambda self: self.to(_named(kind))
+
+
+for _name, _target in (
+    ("float", "float32"),
+    ("double", "float64"),
+    ("half", "float16"),
+    ("bfloat16", "bfloat16"),
+    ("int", "int32"),
+    ("long", "int64"),
+    ("bool", "bool"),
+):
+    setattr(KnownTensor, _name, _converted(_target))
 
 
 def _elementwise(name: str) -> Callable[..., Any]:
@@ -527,7 +523,9 @@ def einsum(equation: Any, *tensors: Any) -> Any:
     known = all(isinstance(each, KnownTensor) for each in flat) and len(names) == len(flat)
     if not known or not arrow or not all(len(name) == each.ndim for name, each in zip(names, flat, strict=True)):
         return Unknown("torch.einsum()")
-    sizes = {axis: size for name, each in zip(names, flat, strict=True) for axis, size in zip(name, each.shape, strict=True)}
+    sizes = {
+        axis: size for name, each in zip(names, flat, strict=True) for axis, size in zip(name, each.shape, strict=True)
+    }
     return KnownTensor(tuple(sizes[axis] for axis in target), flat[0].dtype, flat[0].device)
 
 
@@ -537,7 +535,28 @@ def unary(input: Any, *_args: Any, **_options: Any) -> Any:
 
 
 #: Functions of torch that change each number and no shape.
-UNARY = "cos sin tan tanh exp exp2 log log2 sqrt rsqrt abs neg floor ceil round clamp sigmoid relu reciprocal square".split()
+UNARY = [
+    "cos",
+    "sin",
+    "tan",
+    "tanh",
+    "exp",
+    "exp2",
+    "log",
+    "log2",
+    "sqrt",
+    "rsqrt",
+    "abs",
+    "neg",
+    "floor",
+    "ceil",
+    "round",
+    "clamp",
+    "sigmoid",
+    "relu",
+    "reciprocal",
+    "square",
+]
 
 
 def count_nonzero(input: Any, dim: Any = None, **_options: Any) -> Any:
