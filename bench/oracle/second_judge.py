@@ -10,7 +10,7 @@ of a launch differs where a stand-in for torch is wrong. Both are told the versi
 
 For each GPU it draws launches towards raise sites that no launch has reached there, as hunt.py does, asks both, and prints the
 share on which each field is equal, and all that differs. With --out, each launch and both answers go to FOLDER/GPU.jsonl.
-Exit code 1 if the outcome, the exception, the site or a resolved value differs anywhere.
+Exit code 1 if the outcome, the exception, the site or a resolved value differs where both can tell.
 """
 
 from __future__ import annotations
@@ -24,29 +24,32 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # bench/
 
-from agreement import FIELDS, MUST_AGREE, Agreement, as_record, compare, launch_of, report
 from draw import Drawer, Launch
+from guards import guards
+from real_environment import RealEnvironment
+from real_torch_world import ASK_TORCH, READ_FLAGS, BenchWorld, with_real_torch, with_stand_ins
+
+from agreement import FIELDS, MUST_AGREE, Agreement, as_record, compare, launch_of, report
 from gonogo.dryrun import DryRuns, World
 from gonogo.dryrun.memory import Memory
+from gonogo.dryrun.process import ChildProcess
 from gonogo.hardware.parse import parse_hardware
 from gonogo.launches.types import Launch as GonogoLaunch
 from gonogo.models.find import Models
 from gonogo.places import cache_folder
 from gonogo.releases import Releases
-from guards import guards
-from real_environment import RealEnvironment
-from real_torch_world import READ_FLAGS, with_real_torch
 
 Row = dict[str, Any]
 
 #: The kinds that engines tell apart, oldest to newest, of both vendors; and none.
 GPUS = ("T4:4", "A100-80GB:8", "L4:8", "H100-80GB:8", "H200:8", "B200:8", "MI300X:8", "MI355X:8", "cpu")
+_AT_ONCE = 150  # questions to torch in one dry run, whose time is limited
 _DATA = Path(__file__).resolve().parents[2] / "tests" / "data"
 
 
@@ -63,7 +66,8 @@ class SecondJudge:
         self._open = ExitStack()
         place = Path(tempfile.mkdtemp(prefix="gonogo-second-judge-"))
         self._open.callback(shutil.rmtree, place, ignore_errors=True)
-        self.real_world = with_real_torch(self.world, environment, place / "world")
+        self._place = place
+        self.real_world = with_real_torch(self.world, environment, place / "real")
         self._ours = self._open.enter_context(DryRuns(_Forgetful(cache_folder() / "outcomes"), jobs=1))
         self._judges = self._open.enter_context(_Undoubting(jobs=1))
 
@@ -74,19 +78,35 @@ class SecondJudge:
 
     def ask(self, launch: Row) -> Row:
         """What the engine says on the real torch."""
-        return self._ask(launch_of(self.engine, launch))
-
-    def _ask(self, launch: GonogoLaunch) -> Row:
-        answer = self._judges.answer(launch, self.real_world, self._models)
+        answer = self._judges.answer(launch_of(self.engine, launch), self.real_world, self._models)
         return as_record(answer.words, answer.depends)
 
     def flags(self) -> list[Row]:
         """The release's parser, read out by read_flags.py in the judge's child."""
-        told = self._ask(GonogoLaunch(self.engine, (), "call", READ_FLAGS, ()))
-        if "flags" not in told["resolved"]:
-            raise RuntimeError(f"the parser of {self.engine} cannot be read out: {told['outcome']}: {told['message']}")
-        flags: list[Row] = json.loads(told["resolved"]["flags"])
+        flags: list[Row] = json.loads(self._question(self.real_world, READ_FLAGS)["flags"])
         return flags
+
+    def ask_torch(self, expressions: list[str], env: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+        """What the real torch and the stand-in say to each expression, as text, in a launch with these variables."""
+        stand_ins = with_stand_ins(self.world, self._place / "stand-ins")
+        worlds = (self.real_world, stand_ins)
+        told: list[dict[str, str]] = [{}, {}]
+        for world, answers in zip(worlds, told, strict=True):
+            for first in range(0, len(expressions), _AT_ONCE):
+                some = tuple(expressions[first : first + _AT_ONCE])
+                answers.update(self._question(world, ASK_TORCH, some, env))
+        return told[0], told[1]
+
+    def _question(
+        self, world: BenchWorld, target: str, positional: tuple[str, ...] = (), env: dict[str, str] | None = None
+    ) -> dict[str, str]:
+        """An answer of the bench's own adapter (real_torch/adapter.py)."""
+        launch = GonogoLaunch(self.engine, (), "call", target, (), positional=positional, env=env or {})
+        words = self._judges.answer(launch, world, self._models).words
+        if words["outcome"] != "passed":
+            raise RuntimeError(f"{target} has no answer: {words.get('reason') or words.get('traceback')}")
+        told: dict[str, str] = words["resolved"]
+        return told
 
     def drawn(self, count: int, seed: int) -> Iterator[tuple[Launch, Row]]:
         """Launches and the judge's answers, each drawn with what the answers before it taught."""
@@ -124,8 +144,8 @@ class _Forgetful(Memory):
 class _Undoubting(DryRuns):
     """Dry runs that take no decision the other way: what stays unknown on the real torch is so on the stand-in too."""
 
-    def _depends_on(self, *_asked: object) -> tuple[str, ...]:
-        return ()
+    def _depends_on(self, child: ChildProcess, request: Row, answer: Row) -> tuple[str, ...]:
+        return super()._depends_on(child, request, {**answer, "decisions": []})
 
     def _depends_on_import(self, *_asked: object) -> tuple[str, ...]:
         return ()
@@ -152,10 +172,30 @@ def judge(second: SecondJudge, launches: Iterator[tuple[Launch, Row]], out: Path
         return compare(kept(), dry_run)
 
 
-def _line(gpu: str, found: Agreement) -> str:
-    differing = len({one.id for one in found.differences})
-    shares = "  ".join(f"{name} {found.equal[name]}" for name in FIELDS)
-    return f"{gpu:14} {found.launches - differing} of {found.launches} in all  ({shares})"
+@dataclass(frozen=True)
+class Tally:
+    """Ids of the launches on which the two are not the same: those where one of them cannot tell, and the rest."""
+
+    ours_unclear: frozenset[str]
+    judge_unclear: frozenset[str]
+    differing: frozenset[str]
+
+    @classmethod
+    def of(cls, found: Agreement) -> Tally:
+        """A launch that is unclear to gonogo is a HOLD: an honest answer, and none that the judge contradicts."""
+        outcomes = [one for one in found.differences if one.field == "outcome"]
+        ours = frozenset(one.id for one in outcomes if str(one.ours).startswith("unclear"))
+        judge = frozenset(one.id for one in outcomes if str(one.real).startswith("unclear")) - ours
+        return cls(ours, judge, frozenset(one.id for one in found.differences) - ours - judge)
+
+    def line(self, gpu: str, found: Agreement) -> str:
+        """In words, with the number of launches on which each field is equal."""
+        same = found.launches - len(self.ours_unclear) - len(self.judge_unclear) - len(self.differing)
+        fields = ", ".join(f"{name} {found.equal[name]}" for name in FIELDS)
+        return (
+            f"{gpu:12} {same} of {found.launches} agree in every field, {len(self.ours_unclear)} are unclear to gonogo, "
+            f"{len(self.judge_unclear)} to the judge, {len(self.differing)} differ ({fields})"
+        )
 
 
 def main() -> int:
@@ -181,8 +221,9 @@ def main() -> int:
             found = judge(second, second.drawn(chosen.launches, chosen.seed), out)
         print(f"\n{chosen.release} on {gpu}, real: {', '.join(second.real_world.real)}")
         print(report(found, chosen.show), f"\n{time.monotonic() - started:.0f} s", flush=True)
-        lines.append(_line(gpu, found))
-        differ = differ or any(found.equal[name] < found.launches for name in MUST_AGREE)
+        tally = Tally.of(found)
+        lines.append(tally.line(gpu, found))
+        differ = differ or any(one.field in MUST_AGREE and one.id in tally.differing for one in found.differences)
     print(f"\n{chosen.release}, torch {environment.version('torch')}, seed {chosen.seed}", *lines, sep="\n")
     return int(differ)
 

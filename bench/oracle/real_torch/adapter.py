@@ -1,7 +1,7 @@
-"""Stands before an engine's own adapter in a child that has the real torch: puts the device facts into it as it is imported.
+"""Stands before an engine's own adapter in a child, and puts the device facts into the real torch as it is imported.
 
-Copied into a folder of its own with ``facts.json`` (the hardware, and the label of the pretend build) and the folder
-``engine`` beside it. What torch is written in Python runs as it is: facts are given where its C code would ask the driver.
+Copied into a folder of its own, with the folder ``engine`` and ``facts.json`` beside it: the engine's name, and the device
+(null where torch is a stand-in). It answers two questions itself: what the engine's parser knows, and what torch says.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
+
 from gonogo_inside.processes import Reached  # type: ignore[import-not-found]
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -31,26 +32,28 @@ def _load(name: str, *place: str) -> ModuleType:
 
 with open(os.path.join(_HERE, "facts.json"), encoding="utf-8") as _file:
     _facts = json.load(_file)
-_load("gonogo_pretend_device", "pretend_device.py").install(_facts)
+if _facts["device"] is not None:
+    _load("gonogo_pretend_device", "pretend_device.py").install(_facts["device"])
 _engine = _load("gonogo_engine_adapter", "engine", "inside.py")
 
 
+class _Told(dict[str, str]):
+    """An answer of the adapter's own."""
+
+
 def call(target: str, positional: list[Any], arguments: Mapping[str, Any]) -> None:
-    """A Python launch; one that names read_flags.py has the parser read out."""
-    if target != "gonogo_read_flags":
-        _engine.call(target, positional, arguments)
-        return
-    reader = _load("gonogo_read_flags", "read_flags.py")
-    raise Reached("the flags", _Flags(json.dumps(reader.flags(_facts["engine"]))))
+    """A Python launch, or a question."""
+    if target == "gonogo_read_flags":
+        flags = _load("gonogo_read_flags", "read_flags.py").flags(_facts["engine"])
+        raise Reached("an answer", _Told(flags=json.dumps(flags)))
+    if target == "gonogo_ask_torch":
+        raise Reached("an answer", _Told(_load("gonogo_ask_torch", "evaluate.py").answers(positional)))
+    _engine.call(target, positional, arguments)
 
 
 def resolved(config: Any) -> dict[str, Any]:
-    """What the engine settled on; for flags, themselves."""
-    return {"flags": config} if isinstance(config, _Flags) else dict(_engine.resolved(config))
-
-
-class _Flags(str):
-    """A parser, as JSON."""
+    """What the engine settled on, or the answer."""
+    return config if isinstance(config, _Told) else dict(_engine.resolved(config))
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from gonogo_inside import errors  # type: ignore[import-not-found]
@@ -69,7 +69,7 @@ def _operators(torch: Any) -> None:
     made: set[str] = set()
     ordinary, ordinary_call = namespace.__getattr__, packet.__call__
 
-    def __getattr__(self: Any, operator: str) -> Any:
+    def find(self: Any, operator: str) -> Any:
         try:
             return ordinary(self, operator)
         except AttributeError:
@@ -82,12 +82,12 @@ def _operators(torch: Any) -> None:
         made.add(f"{self.name}::{operator}")
         return ordinary(self, operator)
 
-    def __call__(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         if self._qualified_op_name in made:
-            return Unknown(f"torch.ops.{str(self)}()")
+            return Unknown(f"torch.ops.{self!s}()")
         return ordinary_call(self, *args, **kwargs)
 
-    namespace.__getattr__, packet.__call__ = __getattr__, __call__
+    namespace.__getattr__, packet.__call__ = find, call
 
 
 def _visible_count() -> int:
@@ -114,8 +114,8 @@ def _runtime(m: Any, facts: Facts) -> None:
             state["device"] = index
         return before
 
-    for name in _device_functions(m):
-        setattr(m, name, _unknown_result(f"torch._C.{name}()"))
+    for name, function in _device_functions(m):
+        setattr(m, name, function)
     memory = (gpu["torch_memory_mib"] or gpu["memory_mib"]) << 20
     m._has_cuda = m._has_cudnn = True
     m._cuda_getDeviceCount = _visible_count
@@ -139,21 +139,19 @@ def _runtime(m: Any, facts: Facts) -> None:
         getCompileVersion=lambda: (9, 10, 2),
         is_cuda=gpu["vendor"] == "nvidia",
     )
-    m._accelerator_getAccelerator = lambda: m.device("cuda")
+    m._accelerator_getAccelerator = m._get_accelerator = lambda *_check: m.device("cuda")
     m._accelerator_getDeviceIndex = lambda: state["device"]
     m._accelerator_setDeviceIndex = set_device
 
 
-def _device_functions(m: Any) -> list[str]:
-    """Names of the functions that torch._C declares and that only a build for devices has."""
+def _device_functions(m: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """The functions that torch._C declares and that only a build for devices has; what they compute is not known."""
     declared = os.path.join(os.path.dirname(m.__file__), "_C", "__init__.pyi")
     with open(declared, encoding="utf-8") as file:
-        return re.findall(r"^def (_cuda_\w+)\(", file.read(), re.MULTILINE)
-
-
-def _unknown_result(name: str) -> Callable[..., Any]:
-    """What a function computes on the device is as unknown as to any dry run."""
-    return lambda *_args, **_kwargs: Unknown(name)
+        found = re.findall(r"^def (_cuda_\w+)\(.*?\) -> ([^:\n]+): \.\.\.", file.read(), re.MULTILINE | re.DOTALL)
+    for name, result in found:
+        value = None if result == "None" else Unknown(f"torch._C.{name}()")
+        yield name, lambda *_args, value=value, **_kwargs: value
 
 
 def _cuda(m: Any, facts: Facts) -> None:
@@ -186,7 +184,8 @@ def _cuda(m: Any, facts: Facts) -> None:
         )
 
     m._get_device_properties = properties
-    m.default_generators = ()
+    m.default_generators = tuple(m.torch.Generator() for _ in range(int(gpu_count())))
+    m.graphs._cuda_isCurrentStreamCapturing = lambda: False
     m._raw_device_count_nvml = gpu_count
     m._raw_device_uuid_nvml = lambda: [f"GPU-00000000-0000-0000-0000-{n:012d}" for n in range(gpu_count())]
     m.memory_allocated = m.memory_reserved = m.max_memory_allocated = lambda *_args: 0
