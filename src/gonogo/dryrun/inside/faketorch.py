@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import itertools
 import math
 import os
+import re
 import types
 import typing
 from collections.abc import Callable
@@ -515,35 +517,44 @@ def infer_schema(function: Any, *_args: Any, mutates_args: Any = (), op_name: st
     return f"{op_name or ''}({parts}) -> {text(hints.get('return'))}"
 
 
-def visible(count: int, names: tuple[str, ...]) -> int:
-    """How many devices the first variable of ``names`` that is set leaves visible, by torch's reading of it."""
-    for name in names:
-        chosen = os.environ.get(name)
-        if chosen is None:
-            continue
-        seen: list[str] = []
-        for part in chosen.split(","):
-            part = part.strip()
-            if part.isdigit():
-                if int(part) >= count or part in seen:
-                    break
-            elif not part.startswith(("GPU-", "MIG-")):
-                break
-            seen.append(part)
-        return len(seen)
-    return count
+def visible(count: int, vendor: str) -> int:
+    """How many of ``count`` devices the variables leave visible, by torch's reading of them.
+
+    UUIDs are taken for those of devices that are there: whoever names one has seen it.
+    """
+    chosen = _chosen(vendor)
+    if chosen is None:
+        return count
+    if chosen.startswith(("GPU-", "MIG-")):
+        named = list(itertools.takewhile(lambda name: name.startswith(chosen[:4]), chosen.split(",")))
+        return len(named) if len(set(named)) == len(named) else 0
+    numbers: list[int] = []
+    for word in chosen.split(","):
+        digits = re.match(r"[+-]?\d+", word.strip())
+        number = int(digits[0]) if digits else -1
+        if number in numbers:
+            return 0
+        if number < 0:
+            break
+        numbers.append(number)
+    return next((place for place, number in enumerate(numbers) if number >= count), len(numbers))
 
 
-def _chosen(vendor: str) -> bool:
-    """Does a variable choose among the GPUs?"""
-    return any(name in os.environ for name in VISIBLE[vendor])
-
-
-VISIBLE = {
-    "nvidia": ("CUDA_VISIBLE_DEVICES",),
-    "amd": ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"),
-    "cpu": (),
-}
+def _chosen(vendor: str) -> str | None:
+    """What the variables choose among the GPUs; None where they say nothing."""
+    get = os.environ.get
+    if vendor == "nvidia":
+        return get("CUDA_VISIBLE_DEVICES")
+    hip, rocr = get("HIP_VISIBLE_DEVICES"), get("ROCR_VISIBLE_DEVICES")
+    if rocr is None:
+        return get("CUDA_VISIBLE_DEVICES") if hip is None else hip
+    left = rocr.count(",") + 1  # the driver's choice comes first: HIP counts those that it leaves
+    if hip is None:
+        return ",".join(str(number) for number in range(left))
+    if hip.count(",") >= left:
+        told = "HIP_VISIBLE_DEVICES contains more devices than ROCR_VISIBLE_DEVICES"
+        raise as_the_real_one(RuntimeError(told))
+    return hip
 
 
 def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Callable[[Any], None]]:
@@ -562,10 +573,10 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
     state = {"device": 0}
 
     def device_count() -> int:
-        return visible(gpu_count(), VISIBLE[vendor]) if some else 0
+        return visible(gpu_count(), vendor) if some else 0
 
     def is_available() -> bool:
-        return device_count() > 0 if _chosen(vendor) else some and any_gpu()
+        return some and (any_gpu() if _chosen(vendor) is None else device_count() > 0)
 
     def need_gpu() -> None:
         if not some:
