@@ -180,6 +180,9 @@ class device:
         return False
 
 
+_DEVICE = device
+
+
 class finfo:
     """torch.finfo."""
 
@@ -570,7 +573,7 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
     )
     capability = tuple(gpu["capability"]) if gpu.get("capability") else (0, 0)
     memory = (gpu.get("torch_memory_mib") or gpu["memory_mib"]) << 20
-    state = {"device": 0}
+    state = {"device": 0, "initialized": False}
 
     def device_count() -> int:
         return visible(gpu_count(), vendor) if some else 0
@@ -578,12 +581,27 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
     def is_available() -> bool:
         return some and (any_gpu() if _chosen(vendor) is None else device_count() > 0)
 
-    def need_gpu() -> None:
+    def initialize() -> None:
+        """What torch does before it asks a device for anything, and what fails in a build without devices."""
         if not some:
             raise as_the_real_one(AssertionError("Torch not compiled with CUDA enabled"))
+        state["initialized"] = True
 
-    def properties(*_args: Any) -> Any:
-        need_gpu()
+    def index_of(where: Any) -> int:
+        """The number of a device that is there: of ``where``, or the current one."""
+        if isinstance(where, str):
+            where = device(where)
+        if isinstance(where, _DEVICE) and where.type != "cuda":
+            raise as_the_real_one(ValueError(f"Expected a cuda device, but got: {where}"))
+        number = where.index if isinstance(where, _DEVICE) else where
+        number = state["device"] if number is None else number
+        if number < 0 or number >= device_count():
+            raise as_the_real_one(AssertionError("Invalid device id"))
+        return int(number)
+
+    def properties(device: Any = None) -> Any:
+        initialize()
+        index_of(device)
         return types.SimpleNamespace(
             name=gpu["device_name"],
             total_memory=memory,
@@ -691,24 +709,40 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         m._gonogo_missing = {"musa", "npu", "cann", "maca", "hpu"}
 
     def fill_cuda(m: Any) -> None:
+        def capability_of(device: Any = None) -> tuple[Any, ...]:
+            found = properties(device)
+            return found.major, found.minor
+
+        def memory_info(device: Any = None) -> tuple[int, int]:
+            initialize()
+            return memory, memory
+
+        def bf16(including_emulation: bool = True) -> bool:
+            """Older GPUs hold the numbers too, which is all that torch asks for unless it is told not to."""
+            return amd or (is_available() and (including_emulation or properties().major >= 8))
+
         m.is_available = is_available
-        m.device_count = m._device_count_nvml = m._device_count_amdsmi = device_count
+        m.device_count = device_count
+        m._device_count_nvml = device_count if nvidia else lambda: -1
+        m._device_count_amdsmi = device_count if amd else lambda: -1
         m._is_compiled = lambda: some
-        m.is_initialized = m._is_in_bad_fork = m.is_current_stream_capturing = lambda: False
+        m.is_initialized = lambda: state["initialized"]
+        m._is_in_bad_fork = m.is_current_stream_capturing = lambda: False
         m.get_device_properties = properties
-        m.get_device_capability = lambda *_a: (need_gpu(), capability)[1]
-        m.get_device_name = lambda *_a: (need_gpu(), gpu["device_name"])[1]
-        m.current_device = lambda: (need_gpu(), state["device"])[1]
-        m.set_device = lambda d: None
-        m.mem_get_info = lambda *_a: (need_gpu(), (memory, memory))[1]
+        m.get_device_capability = capability_of
+        m.get_device_name = lambda device=None: properties(device).name
+        m.current_device = lambda: (initialize(), state["device"])[1]
+        m.set_device = lambda device: None
+        m.mem_get_info = memory_info
         m._get_nvml_device_index = lambda *_a: 0
-        m.can_device_access_peer = lambda *_a: bool(gpu["nvlink"])
-        m.is_bf16_supported = lambda *_a, **_k: amd or capability[0] >= 8
+        m.can_device_access_peer = lambda device, peer_device: (initialize(), bool(gpu["nvlink"]))[1]
+        m.is_bf16_supported = bf16
         m.get_arch_list = lambda: (
             ["sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"] if nvidia else [gpu["gfx"]] if amd else []
         )
-        m.memory_allocated = m.memory_reserved = m.max_memory_allocated = lambda *_a: 0
-        m.synchronize = m.empty_cache = m.reset_peak_memory_stats = m.manual_seed_all = m.manual_seed = lambda *_a: None
+        m.memory_allocated = m.memory_reserved = m.max_memory_allocated = lambda device=None: 0
+        m.synchronize = lambda device=None: initialize()
+        m.empty_cache = m.reset_peak_memory_stats = m.manual_seed_all = m.manual_seed = lambda *_a, **_k: None
 
     def fill_accelerator(m: Any) -> None:
         m.is_available = is_available
@@ -772,7 +806,6 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         "torch.xpu": nothing_there,
         "torch.mps": nothing_there,
         "torch.mtia": nothing_there,
-        "torch.hpu": nothing_there,
         "torch.backends": fill_backends,
         "torch.backends.mps": nothing_there,
         "torch.backends.cuda": attributes(is_built=lambda: some),
