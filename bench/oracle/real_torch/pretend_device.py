@@ -119,7 +119,6 @@ def _runtime(m: Any, facts: Facts) -> None:
     memory = (gpu["torch_memory_mib"] or gpu["memory_mib"]) << 20
     m._has_cuda = m._has_cudnn = True
     m._cuda_getDeviceCount = _visible_count
-    m._cuda_init = lambda: None
     m._cuda_isInBadFork = lambda: False
     m._cuda_getDevice = lambda: state["device"]
     m._cuda_setDevice = set_device
@@ -183,9 +182,14 @@ def _cuda(m: Any, facts: Facts) -> None:
             pci_domain_id=0,
         )
 
-    m._get_device_properties = properties
-    m.default_generators = tuple(m.torch.Generator() for _ in range(int(gpu_count())))
+    def initialize() -> None:
+        m._get_device_properties = properties
+        m.default_generators = tuple(m.torch.Generator() for _ in range(int(gpu_count())))
+
+    m.torch._C._cuda_init = initialize
     m.graphs._cuda_isCurrentStreamCapturing = lambda: False
+    # Whether a device can hold such a tensor is tried on it. All can, a T4 too.
+    m._check_bf16_tensor_supported = lambda _device: True
     m._raw_device_count_nvml = gpu_count
     m._raw_device_uuid_nvml = lambda: [f"GPU-00000000-0000-0000-0000-{n:012d}" for n in range(gpu_count())]
     m.memory_allocated = m.memory_reserved = m.max_memory_allocated = lambda *_args: 0
