@@ -19,6 +19,7 @@ import argparse
 import json
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -66,8 +67,8 @@ class SecondJudge:
         self._open = ExitStack()
         place = Path(tempfile.mkdtemp(prefix="gonogo-second-judge-"))
         self._open.callback(shutil.rmtree, place, ignore_errors=True)
-        self._place = place
         self.real_world = with_real_torch(self.world, environment, place / "real")
+        self._stand_ins = with_stand_ins(self.world, place / "stand-ins")
         self._ours = self._open.enter_context(DryRuns(_Forgetful(cache_folder() / "outcomes"), jobs=1))
         self._judges = self._open.enter_context(_Undoubting(jobs=1))
 
@@ -88,10 +89,8 @@ class SecondJudge:
 
     def ask_torch(self, expressions: list[str], env: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
         """What the real torch and the stand-in say to each expression, as text, in a launch with these variables."""
-        stand_ins = with_stand_ins(self.world, self._place / "stand-ins")
-        worlds = (self.real_world, stand_ins)
         told: list[dict[str, str]] = [{}, {}]
-        for world, answers in zip(worlds, told, strict=True):
+        for world, answers in zip((self.real_world, self._stand_ins), told, strict=True):
             for first in range(0, len(expressions), _AT_ONCE):
                 some = tuple(expressions[first : first + _AT_ONCE])
                 answers.update(self._question(world, ASK_TORCH, some, env))
@@ -208,6 +207,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--show", type=int, default=3)
     chosen = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that children and folders go too
     engine, _, release = chosen.release.partition("==")
     environment = RealEnvironment.at(chosen.environment)
     lines, differ = [], False
