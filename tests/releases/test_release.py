@@ -174,7 +174,7 @@ class TestPython:
         version = ".".join(map(str, sys.version_info[:2]))
         index.add("vllm", "vllm-1.3.0.tar.gz", vllm_sdist("1.3.0", python=f"=={version}.*"))
         monkeypatch.setattr(pythons, "running", lambda: ChildPython(Path("/nowhere/python"), "3.1.4"))
-        monkeypatch.setattr("gonogo.releases.release.running", pythons.running)
+        monkeypatch.setattr("gonogo.releases.cached.running", pythons.running)
         release = releases.get("vllm", "1.3.0")
         asked = [str(release.python), "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
         assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip() == version
@@ -332,7 +332,8 @@ class TestOffline:
         self, releases: Releases, index: PackageIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         release = releases.get("vllm", "1.0.0")
-        monkeypatch.setattr("gonogo.releases.release._rules", lambda _: "other")
+        for room in ("cached", "furnish"):
+            monkeypatch.setattr(f"gonogo.releases.{room}.rules", lambda _: "other")
         index.status = 503
         again = Releases(tmp_path / "cache")
         assert again.get("vllm", "1.0.0") == release
