@@ -46,7 +46,7 @@ def dry_runs(engine: str, release: str, machine: Row, folder: Path) -> Iterator[
     hardware = replace(parse_hardware("cpu"), host=_host(machine))
     world = World(ready, hardware, _packages(engine, machine), machine["variables"])
     models = Models(folder=folder, hub=False)
-    with DryRuns() as runs:
+    with DryRuns(backends=False) as runs:  # the record ends with the configuration
 
         def dry_run(launch: Row) -> Row:
             answer = runs.answer(launch_of(engine, launch), world, models)

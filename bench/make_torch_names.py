@@ -1,20 +1,22 @@
-"""Writes the names of torch's modules, by which the fake torch knows which of its modules really exist.
+"""Writes names by which the fake torch knows what really exists: torch's modules, or what its classes have.
 
-    PYTHON_WITH_TORCH bench/make_torch_names.py > src/gonogo/dryrun/inside/torch_modules.txt
-
-Reads file names only; runs nothing of torch but its version file.
+PYTHON_WITH_TORCH bench/make_torch_names.py modules > src/gonogo/dryrun/inside/torch_modules.txt
+PYTHON_WITH_TORCH bench/make_torch_names.py attributes > src/gonogo/dryrun/inside/torch_attributes.txt
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import importlib.util
+import sys
 from pathlib import Path
 
 _LEFT_OUT = ("testing", "_vendor", "lib", "bin", "include", "share", "test")
 
 
-def main() -> None:
+def modules() -> list[str]:
+    """Names of torch's modules; reads file names only."""
     spec = importlib.util.find_spec("torch")
     assert spec is not None
     assert spec.origin is not None
@@ -24,8 +26,26 @@ def main() -> None:
         parts = path.relative_to(root).with_suffix("").parts
         if not set(parts) & set(_LEFT_OUT) and len(parts) <= 4:
             names.add(".".join(("torch", *(part for part in parts if part != "__init__"))))
-    print(f"# modules of torch {importlib.metadata.version('torch')}, by bench/make_torch_names.py")
-    print("\n".join(sorted(names)))
+    return sorted(names)
+
+
+def attributes() -> list[str]:
+    """What a tensor, a parameter and a module have, but for special methods: ``Tensor.shape``."""
+    torch = importlib.import_module("torch")
+    held = {
+        "Tensor": dir(torch.Tensor),
+        "Parameter": dir(torch.nn.Parameter),
+        "Module": {*dir(torch.nn.Module), *vars(torch.nn.Module())},
+    }
+    return sorted(f"{kind}.{name}" for kind, names in held.items() for name in names if not name.startswith("__"))
+
+
+def main() -> None:
+    """Print the names that were asked for."""
+    kind = sys.argv[1]
+    names = {"modules": modules, "attributes": attributes}[kind]()
+    print(f"# {kind} of torch {importlib.metadata.version('torch')}, by bench/make_torch_names.py")
+    print("\n".join(names))
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ class Runs:
 
     def outcome(self, words: str) -> Outcome:
         answer = self.answer(words)
-        return outcome_of(answer.words, answer.depends, self.world)
+        return outcome_of(answer, self.world)
 
     def close(self) -> None:
         self.dry_runs.close()

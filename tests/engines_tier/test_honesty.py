@@ -39,7 +39,7 @@ def outcome(runs: DryRuns, engine: Engine, gpu: str, words: str, withheld: str |
         Releases().get(name, version), parse_hardware(gpu), withheld=frozenset({withheld} if withheld else ())
     )
     answer = runs.answer(read_line(f"{command} {words}"), world, Models(folder=DATA, hub=False))
-    return outcome_of(answer.words, answer.depends, world)
+    return outcome_of(answer, world)
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,9 @@ def wheel(
     requires: tuple[str, ...] = (),
     python: str = ">=3.8",
     tag: str = "py3-none-any",
+    forged: dict[str, bytes] | None = None,
 ) -> bytes:
-    """A wheel, with a true RECORD."""
+    """A wheel, with a true RECORD but for what is ``forged``: files that hold something else than RECORD says."""
     folder = f"{name.replace('-', '_')}-{version}.dist-info"
     metadata = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", f"Requires-Python: {python}"]
     metadata += [f"Requires-Dist: {one}" for one in requires]
@@ -60,7 +61,7 @@ def wheel(
     record = "".join(f"{path},{_digest(data)},{len(data)}\n" for path, data in members.items()) + f"{folder}/RECORD,,\n"
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
-        for path, data in {**members, f"{folder}/RECORD": record.encode()}.items():
+        for path, data in {**members, **(forged or {}), f"{folder}/RECORD": record.encode()}.items():
             archive.writestr(path, data)
     return content.getvalue()
 
@@ -81,6 +82,7 @@ class Entry:
     sha256: str | None = None
     """What the index claims; None: the truth."""
     digests: bool = True
+    metadata_sha256: str | None = None
 
 
 @dataclass
@@ -97,6 +99,10 @@ class PackageIndex:
     def __init__(self) -> None:
         self.projects: dict[str, list[Entry]] = {}
         self.asked: Counter[str] = Counter()
+        self.sent: Counter[str] = Counter()
+        """Bytes of each file, headers not counted."""
+        self.ranges = True
+        """Whether parts of files can be had."""
         self.gates: dict[str, Gate] = {}
         self.status: int | None = None
         index = self
@@ -148,9 +154,26 @@ class PackageIndex:
         elif parts[0] == "files" and (entry := self._entry(parts[1], parts[2])):
             if request.command == "GET":
                 self.asked[entry.filename] += 1
+            if self.ranges and (part := request.headers.get("Range")):
+                self._send_part(request, entry, part)
+                return
+            self.sent[entry.filename] += len(entry.content)
             self._send(request, entry.content, "application/octet-stream", self.gates.get(entry.filename))
         else:
             request.send_error(404)
+
+    def _send_part(self, request: BaseHTTPRequestHandler, entry: Entry, part: str) -> None:
+        first, last = part.removeprefix("bytes=").split("-")
+        size = len(entry.content)
+        start = int(first) if first else max(0, size - int(last))
+        end = min(size, int(last) + 1) if first and last else size
+        content = entry.content[start:end]
+        self.sent[entry.filename] += len(content)
+        request.send_response(206)
+        request.send_header("Content-Range", f"bytes {start}-{end - 1}/{size}")
+        request.send_header("Content-Length", str(len(content)))
+        request.end_headers()
+        request.wfile.write(content)
 
     def _entry(self, project: str, filename: str) -> Entry | None:
         return next((entry for entry in self.projects.get(project, []) if entry.filename == filename), None)
@@ -167,6 +190,8 @@ class PackageIndex:
                 "size": len(entry.content),
                 "yanked": entry.yanked,
             }
+            if entry.metadata_sha256:
+                file["core-metadata"] = {"sha256": entry.metadata_sha256}
             if entry.uploaded:
                 file["upload-time"] = entry.uploaded
             files.append(file)

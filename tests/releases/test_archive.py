@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gonogo.engines.types import engine_named
-from gonogo.problems import OwnProblem
+from gonogo.problems import OwnProblem, ReleaseProblem
 from gonogo.releases.archive import chosen_file, unpack
 from gonogo.releases.index import ArchiveFile, ReleaseInfo
 
@@ -144,6 +144,13 @@ def info(*names: str) -> ReleaseInfo:
 def test_the_wheel_nearest_to_this_python(names: list[str], chosen: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.version_info", (3, 12, 1, "final", 0))
     assert chosen_file(SGLANG, info(*names)).filename == chosen
+
+
+def test_what_is_not_there_is_not_chosen() -> None:
+    assert chosen_file(VLLM, info("vllm-1.0-py3-none-any.whl")).filename == "vllm-1.0-py3-none-any.whl"
+    assert chosen_file(SGLANG, info("sglang-1.0.tar.gz")).filename == "sglang-1.0.tar.gz"
+    with pytest.raises(ReleaseProblem, match=r"no file on the package index"):
+        chosen_file(VLLM, info())
 
 
 def test_vllm_is_read_from_its_sdist() -> None:

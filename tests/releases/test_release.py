@@ -155,12 +155,6 @@ def test_a_release_newer_than_the_remembered_listing_is_found(
     assert Releases(tmp_path / "cache").get("vllm", "1.3.0").version == "1.3.0"
 
 
-def test_a_release_without_the_archive_gonogo_reads(releases: Releases, index: PackageIndex) -> None:
-    index.add("vllm", "vllm-1.4.0-py3-none-any.whl", wheel("vllm", "1.4.0", {"vllm/__init__.py": b""}))
-    with pytest.raises(ReleaseProblem, match=r"vllm 1\.4\.0 has no sdist"):
-        releases.get("vllm", "1.4.0")
-
-
 class TestPython:
     def test_none_that_fits(self, releases: Releases, index: PackageIndex) -> None:
         index.add("vllm", "vllm-1.3.0.tar.gz", vllm_sdist("1.3.0", python=">=3.99"), python=">=3.99")
@@ -184,6 +178,21 @@ class TestPython:
         release = releases.get("vllm", "1.3.0")
         asked = [str(release.python), "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
         assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip() == version
+
+    def test_never_the_one_in_the_working_folder(
+        self, releases: Releases, index: PackageIndex, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        """It may be a checkout of anybody's, and uv runs what it finds."""
+        folder = tmp_path / "checkout"
+        (folder / ".venv" / "bin").mkdir(parents=True)
+        (folder / ".venv" / "pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.12.1\n")
+        python = folder / ".venv" / "bin" / "python"
+        python.write_text(f'#!/bin/sh\ntouch {folder}/ran\nexec {sys.executable} "$@"\n')
+        python.chmod(0o755)
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(pythons, "running", lambda: ChildPython(Path("/nowhere/python"), "3.1.4"))
+        pythons.python_for(">=3.11", "vllm 1.0.0")
+        assert not (folder / "ran").exists()
 
 
 class TestTrouble:

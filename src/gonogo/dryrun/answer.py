@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from gonogo.dryrun.backends import fault_in
 from gonogo.dryrun.outcome import Error, Outcome, OutcomeKind, Site
 from gonogo.dryrun.signature import fault_of
 from gonogo.dryrun.world import World
@@ -16,7 +17,8 @@ from gonogo.source.raise_sites import raise_site_at
 class Answer:
     """The child's ``words`` on a launch; what the outcome ``depends`` on; models ``asked`` for; those ``missing`` facts.
 
-    ``assumed`` says what stood in for facts that the engine asked for.
+    ``assumed`` says what stood in for facts that the engine asked for. ``workers`` is what the stage ``backends``
+    depends on.
     """
 
     words: dict[str, Any]
@@ -24,10 +26,37 @@ class Answer:
     asked: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
+    workers: tuple[str, ...] = ()
 
 
-def outcome_of(answer: dict[str, Any], depends: tuple[str, ...], world: World) -> Outcome:
+def outcome_of(found: Answer, world: World) -> Outcome:
     """The outcome that an answer stands for: ``unclear`` where a stand-in or a missing fact was in the way."""
+    outcome = _configured(found.words, found.depends, world)
+    workers = found.words.get("backends")
+    if outcome.kind != "passed" or not workers:
+        return outcome
+    fault = fault_in(workers)
+    if fault is not None:
+        return _with_backends(outcome, "unclear", f"backends not looked at: {fault}")
+    if found.workers:
+        # Whichever way it went: a stage that hangs on stand-ins is one that nobody has looked at.
+        return _with_backends(outcome, "unclear", f"backends not looked at: they depend on {_some(found.workers)}")
+    if workers["outcome"] == "passed":
+        return _with_backends(outcome, "passed", outcome.reason)
+    error = error_of(workers, world)
+    return replace(_with_backends(outcome, "refused", None), kind="refused", error=error, resolved={})
+
+
+def _with_backends(outcome: Outcome, how: str, reason: str | None) -> Outcome:
+    return replace(outcome, stages={**outcome.stages, "backends": how}, reason=reason)
+
+
+def _some(names: tuple[str, ...]) -> str:
+    return "; ".join(names[:3]) + (f"; and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _configured(answer: dict[str, Any], depends: tuple[str, ...], world: World) -> Outcome:
+    """The outcome as far as the configuration."""
     warnings = tuple(answer.get("warnings", ()))
     done = dict.fromkeys(answer.get("done", ()), "passed")
     fault = fault_of(answer)

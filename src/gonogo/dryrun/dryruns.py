@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gonogo.dryrun import backends
 from gonogo.dryrun.answer import Answer, outcome_of
 from gonogo.dryrun.fuller import hangs_on_missing, lacking, with_tokenizer
 from gonogo.dryrun.importflips import ImportFlips
+from gonogo.dryrun.known_names import KnownNames
 from gonogo.dryrun.memory import Memory
 from gonogo.dryrun.needed import NeededModules
 from gonogo.dryrun.outcome import DryRun
@@ -23,17 +26,22 @@ from gonogo.launches.types import Launch
 from gonogo.models.find import Models
 from gonogo.places import cache_folder
 from gonogo.progress import Progress
+from gonogo.releases.surfaces import Surfaces
 
 _MOST_FLIPS = 60
 _MOST_QUESTIONS = 12
 _MOST_CHILDREN = 4
+_MOST_LOADS = 4
 
 
 class DryRuns:
     """Runs launches. ``memory`` remembers outcomes over processes (None: not at all). Close it, or use it with ``with``."""
 
-    def __init__(self, memory: Memory | None = None, progress: Progress | None = None, jobs: int = 2) -> None:
-        """``jobs`` forks run at a time in one child."""
+    def __init__(
+        self, memory: Memory | None = None, progress: Progress | None = None, jobs: int = 2, backends: bool = True
+    ) -> None:
+        """``jobs`` forks run at a time in one child. Without ``backends`` no dry run looks further than the configuration."""
+        self._backends = backends
         self._memory = memory
         self._progress = progress or Progress()
         self._jobs = jobs
@@ -41,16 +49,17 @@ class DryRuns:
         folder = memory.folder.parent / "import-decisions" if memory is not None else None
         self._cache = memory.folder.parent if memory is not None else cache_folder()
         self._needed = NeededModules(memory.folder.parent / "needed-modules" if memory is not None else None)
+        self._names = KnownNames(Surfaces(self._cache / "surfaces", self._progress))
         self._flips = ImportFlips(folder, self._flipped_child, self._progress.say)
 
     def run(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> DryRun:
         """One dry run of ``launch`` in ``world``. Raises OwnProblem where the child itself fails."""
         answer = self.answer(launch, world, models, allow_code)
-        return DryRun(outcome_of(answer.words, answer.depends, world), answer.asked, answer.missing, answer.assumed)
+        return DryRun(outcome_of(answer, world), answer.asked, answer.missing, answer.assumed)
 
     def answer(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> Answer:
         """The child's own words on the launch, and what they depend on that cannot be known."""
-        request = {**request_for(launch, models), "count": world.hardware.count}
+        request = {**request_for(launch, models), "count": world.hardware.count, "backends": self._backends}
         variables = code_variables(launch)
         if variables and not allow_code:
             reason = f"the launch sets {', '.join(variables)}, which can bring code of its own into the engine"
@@ -68,27 +77,34 @@ class DryRuns:
         child = self._child_for(request, world)
         if child.error is not None:
             return Answer(_failed_load(child))
-        words = self._ask(child, request, models)
+        words = self._ask(child, request, models, world)
         request, words, assumed = self._filled(child, request, words, models, world)
         missing = [name for name, facts in request["models"].items() if facts.get("known") is False]
         missing += [path for path in words.get("paths", ()) if path.rstrip("/") not in request["models"]]
-        depends = self._depends_on(child, request, words)
+        depends, workers = self._depends_on(child, request, words)
         depends += self._depends_on_import(world, request, words)
+        workers += self._workers_depend_on(child, world, request, words)
         asked = (*request["paths"], *request["models"])
-        answer = Answer(words, depends, asked, tuple(missing), assumed)
+        answer = Answer(words, depends, asked, tuple(missing), assumed, workers)
         if self._memory is not None:
             self._memory.keep(request, world, models, answer)
         return answer
 
-    def _ask(self, child: ChildProcess, request: dict[str, Any], models: Models) -> dict[str, Any]:
-        """The answer, once all models that the engine asks for are told."""
+    def _ask(self, child: ChildProcess, request: dict[str, Any], models: Models, world: World) -> dict[str, Any]:
+        """The answer, once all models that the engine asks for are told, and which names its packages do not have."""
         for _ in range(_MOST_QUESTIONS):
             answer = child.ask_one(request)
-            if answer["outcome"] != "asks":
+            if answer["outcome"] == "asks":
+                name = answer["repository"]
+                facts = models.facts(name)
+                request["models"][name] = {"files": {}, "known": False} if facts is None else facts_of(facts)
+                continue
+            known = self._names.answers(world, answer.get("decisions", ()))
+            answer["decisions"] = [row for row in answer.get("decisions", ()) if row["key"] not in known]
+            wrong = {key: False for key, there in known.items() if not there}
+            if not wrong:
                 return answer
-            name = answer["repository"]
-            facts = models.facts(name)
-            request["models"][name] = {"files": {}, "known": False} if facts is None else facts_of(facts)
+            request["forced"] = {**request.get("forced", {}), **wrong}
         return {
             "outcome": "unclear",
             "reason": f"the engine asks for more than {_MOST_QUESTIONS} models",
@@ -103,7 +119,7 @@ class DryRuns:
         if not names:
             return request, words, ()
         fuller = with_tokenizer(request, names, stand_in_tokenizer(world.release, self._cache / "tokenizers"))
-        again = self._ask(child, fuller, models)
+        again = self._ask(child, fuller, models, world)
         if signature(again) == signature(words):
             return fuller, again, ()
         return (
@@ -112,11 +128,16 @@ class DryRuns:
             tuple(f"tokenizer: a stand-in for that of {name}, which is not among its facts" for name in names),
         )
 
-    def _depends_on(self, child: ChildProcess, request: dict[str, Any], answer: dict[str, Any]) -> tuple[str, ...]:
-        """What the outcome depends on: decisions on unknown values and missing facts that change it when answered otherwise."""
+    def _depends_on(
+        self, child: ChildProcess, request: dict[str, Any], answer: dict[str, Any]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What the outcome depends on: decisions on unknown values and missing facts that change it when answered otherwise.
+
+        Second, those of them that change only what the workers come to.
+        """
         found = [f"model facts of {name}" for name, facts in request["models"].items() if facts.get("known") is False]
         if fault_of(answer) is not None:
-            return tuple(found)
+            return tuple(found), ()
         known = set(request["models"])
         gone = [path for path in answer.get("paths", ()) if path.rstrip("/") not in known]
         if answer["outcome"] != "passed":
@@ -126,15 +147,54 @@ class DryRuns:
         flips = [row for row in answer.get("decisions", []) if row["phase"] == "run" and row["usual"] != row["other"]][
             :_MOST_FLIPS
         ]
-        requests = [{**request, "forced": {row["key"]: row["other"]}} for row in flips]
+        forced = request.get("forced", {})
+        requests = [{**request, "forced": {**forced, row["key"]: row["other"]}} for row in flips]
+        workers = []
         for index, other in child.ask(requests):
+            row = flips[index]
+            told = f"{row['kind']} {row['name']} at {row['path']}:{row['line']}"
             if other["outcome"] == "asks" or signature(other) != signature(answer):
-                found.append(
-                    f"{flips[index]['kind']} {flips[index]['name']} at {flips[index]['path']}:{flips[index]['line']}"
-                )
-            else:
-                _keep_common(answer, other)
+                found.append(told)
+                continue
+            if backends.was_looked_at(answer) and signature(other["backends"]) != signature(answer["backends"]):
+                workers.append(told)
+            _keep_common(answer, other)
+        return tuple(found), tuple(workers)
+
+    def _workers_depend_on(
+        self, child: ChildProcess, world: World, request: dict[str, Any], answer: dict[str, Any]
+    ) -> tuple[str, ...]:
+        """What the stage ``backends`` depends on: the workers' own decisions, and for a refusal those at import too."""
+        if not backends.was_looked_at(answer):
+            return ()
+        refused = answer["backends"]["outcome"] != "passed"
+        found = list(backends.depends_on(answer, request, child.ask_one))
+        if refused:
+            told = {**answer["backends"], "asked_by": answer.get("asked_by", {})}
+            found += [f"{name} of the model, which is not among its facts" for name in hangs_on_missing(told)]
+        if refused and not found:
+            found += self._workers_depend_on_import(child, world, request, answer)
         return tuple(found)
+
+    def _workers_depend_on_import(
+        self, child: ChildProcess, world: World, request: dict[str, Any], answer: dict[str, Any]
+    ) -> list[str]:
+        """Whether a refusal of the workers stands when all decisions at import fall the other way that can."""
+        rows = [row for row in child.state["decisions"] if row["usual"] != row["other"]]
+        while rows:
+            flipped = self._flipped_child(world, {row["key"]: row["other"] for row in rows})
+            try:
+                if flipped.error is None:
+                    other = flipped.ask_one(request)
+                    same = other["outcome"] == "passed" and signature(other["backends"]) == signature(
+                        answer["backends"]
+                    )
+                    return [] if same else ["what is decided while the engine is loaded"]
+                hit = flipped.state.get("hit") or []
+            finally:
+                flipped.close()
+            rows = [row for row in rows if row["key"] != hit[-1]] if hit else []
+        return []
 
     def _depends_on_import(self, world: World, request: dict[str, Any], answer: dict[str, Any]) -> tuple[str, ...]:
         """The same for what was decided while the engine was loaded, as far as such decisions matter at all."""
@@ -186,9 +246,30 @@ class DryRuns:
             )
             while len(self._children) >= _MOST_CHILDREN:
                 self._children.pop(next(iter(self._children))).close()
-            child = self._needed.load(world, lambda whole: ChildProcess(Path(world.release.python), described(whole)))
+            child = self._loaded(world, described)
             self._progress.clear()
         self._children[key] = child
+        return child
+
+    def _loaded(self, world: World, described: Callable[[World], dict[str, Any]]) -> ChildProcess:
+        """A loaded child; once more where it took a name for there that a package does not have."""
+        wrong: dict[str, Any] = {}
+        for _ in range(_MOST_LOADS):
+
+            def start(whole: World, forced: dict[str, Any] = wrong) -> ChildProcess:
+                return ChildProcess(Path(world.release.python), {**described(whole), "forced": forced})
+
+            child = self._needed.load(world, start)
+            if child.error is not None:
+                break
+            known = self._names.answers(world, child.state["decisions"])
+            child.state["decisions"] = [row for row in child.state["decisions"] if row["key"] not in known]
+            fresh = {key: False for key, there in known.items() if not there}
+            if not fresh:
+                break
+            child.close()
+            wrong = {**wrong, **fresh}
+        child.state["forced"] = wrong
         return child
 
     def decisions_at_import(self, world: World) -> list[dict[str, Any]]:
@@ -203,8 +284,11 @@ class DryRuns:
         """A child with decisions forced while it loads, for its caller to close; the plain one where nothing is forced."""
         if not forced:
             return self._child(world, {})
+        known = self._child(world, {}).state.get("forced", {})
         description = self._needed.world(world).description()
-        return ChildProcess(Path(world.release.python), {**description, "jobs": self._jobs, "forced": forced})
+        return ChildProcess(
+            Path(world.release.python), {**description, "jobs": self._jobs, "forced": {**known, **forced}}
+        )
 
     def close(self) -> None:
         """End all children."""

@@ -126,6 +126,7 @@ def battery(world: World) -> list[dict[str, Any]]:
                     "paths": {},
                     "models": {name: told},
                     "watched": [],
+                    "backends": False,
                 }
             )
     return requests

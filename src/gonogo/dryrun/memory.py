@@ -48,7 +48,7 @@ class Memory:
             for name, known in record["models"].items():
                 if self._identity(models, name) != known:
                     return None
-            told = (tuple(record[key]) for key in ("depends", "asked", "missing", "assumed"))
+            told = (tuple(record[key]) for key in ("depends", "asked", "missing", "assumed", "workers"))
             return Answer(dict(record["words"]), *told)
         except (KeyError, TypeError, AttributeError, ValueError):
             return None
@@ -66,6 +66,7 @@ class Memory:
             "asked": answer.asked,
             "missing": answer.missing,
             "assumed": answer.assumed,
+            "workers": answer.workers,
         }
         write_json(self._path(request, world), record)
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict, dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Any
 
+from gonogo.dryrun.packages import distributions_in, modules_of, packages_in, vendors_table
 from gonogo.engines.types import Engine, engine_named
 from gonogo.hardware.types import Hardware
 from gonogo.releases import Release
@@ -47,7 +45,8 @@ class World:
         """What the child is told, in JSON's types."""
         engine, release = self.engine, self.release
         table = engine.table
-        faked, absent = self._packages()
+        vendor = self.hardware.gpu.vendor
+        packages = packages_in(engine, release, vendor, self.packages)
         versions = dict(release.versions)
         cuda = (
             versions.get("nvidia-cuda-runtime")
@@ -56,13 +55,10 @@ class World:
         )
         if cuda:
             versions["cuda"] = ".".join(cuda.split(".")[:2])
-        image = table.get("image", {}).get(self.hardware.gpu.vendor, {})
-        suffix = table.get("version_suffix", {}).get(self.hardware.gpu.vendor, "")
+        image = table.get("image", {}).get(vendor, {})
+        suffix = table.get("version_suffix", {}).get(vendor, "")
         distributions = {engine.name: release.version + suffix}
-        for name, distribution in self._table().items():
-            if distribution and name in faked:
-                distributions[distribution] = versions.get(distribution, "1.0.0")
-        distributions |= {name: version for name, version in versions.items() if _import_name(name) in faked}
+        distributions |= distributions_in(packages.faked, vendors_table(engine, vendor), versions)
         distributions |= {
             name: versions[like] for name, like in image.get("distributions", {}).items() if like in versions
         }
@@ -72,15 +68,20 @@ class World:
             "release_root": str(release.root),
             "environment": str(release.environment),
             "versions": versions,
-            "faked": faked,
-            "absent": sorted(absent),
+            "faked": packages.faked,
+            "absent": sorted(packages.absent),
+            "hidden": packages.hidden,
+            "empty": packages.empty,
             "distributions": distributions,
+            "modules": {
+                **modules_of(distributions, packages.faked, vendors_table(engine, vendor)),
+                engine.name: [engine.package],
+            },
             "hardware": self._hardware(),
             "env": {**BASE_ENV, **image.get("env", {}), **self.env},
             "preload": table["child"]["preload"],
             "nvml": table["child"]["nvml"],
             "tools": image.get("tools", []),
-            "wheel_files": table.get("wheel_files", {}).get(self.hardware.gpu.vendor, []),
             "limits": self.limits,
             "withheld": sorted(self.withheld),
         }
@@ -91,55 +92,3 @@ class World:
             told["gpu"].pop(name)
         told.pop("assumed", None)
         return told
-
-    def _table(self) -> dict[str, str]:
-        packages = self.engine.table["packages"]
-        return {**packages["all"], **packages.get(self.hardware.gpu.vendor, {})}
-
-    def _packages(self) -> tuple[dict[str, str], set[str]]:
-        """Import names that are faked, with their version, and those that must not be found.
-
-        Faked are the packages of the engine's table for this vendor, and what the release requires but its light
-        environment leaves out: it is in the image, and a dry run that comes to it must not take it for missing.
-        """
-        packages, vendor = self.engine.table["packages"], self.hardware.gpu.vendor
-        versions, table = self.release.versions, self._table()
-        installed = _installed(self.release.environment)
-        faked = {
-            name: versions.get(distribution, "1.0.0") if distribution else "" for name, distribution in table.items()
-        }
-        elsewhere = {name for other in packages if other not in ("all", vendor) for name in packages[other]} - set(
-            table
-        )
-        for distribution, version in versions.items():
-            name = _import_name(distribution)
-            known = distribution in table.values() or name in faked or name in elsewhere or name == self.engine.package
-            vendors_own = vendor != "nvidia" and distribution in packages.get("nvidia", {}).values()
-            if (
-                not known
-                and not vendors_own
-                and not (self.release.environment / name).exists()
-                and name not in installed
-            ):
-                faked[name] = version
-        absent = set(elsewhere)
-        for name, there in self.packages.items():
-            if there:
-                faked.setdefault(name, versions.get(name, "1.0.0"))
-                absent.discard(name)
-            else:
-                faked = {
-                    each: version for each, version in faked.items() if each != name and not each.startswith(name + ".")
-                }
-                absent.add(name)
-        return faked, absent
-
-
-def _import_name(distribution: str) -> str:
-    return re.sub(r"[-.]+", "_", distribution)
-
-
-@cache
-def _installed(environment: Path) -> frozenset[str]:
-    """Distributions of a light environment, named as its folders are. Every dry run asks, and an environment never changes."""
-    return frozenset(place.name.partition("-")[0] for place in environment.glob("*-*.dist-info"))

@@ -37,6 +37,12 @@ class Engine:
     folder: Path
 
     @property
+    def wheel_of(self) -> str | None:
+        """The vendor whose build the wheel on the package index is; None: it is everybody's."""
+        vendor = self.table.get("build", {}).get("wheel")
+        return None if vendor is None else str(vendor)
+
+    @property
     def inside(self) -> Path:
         """The file that is loaded into the child."""
         return self.folder / "inside.py"

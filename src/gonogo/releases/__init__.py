@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from gonogo.releases.release import CachedRelease, Release, Releases
+from gonogo.releases.release import Releases
+from gonogo.releases.types import Build, CachedRelease, Release
 
-__all__ = ["CachedRelease", "Release", "Releases"]
+__all__ = ["Build", "CachedRelease", "Release", "Releases"]

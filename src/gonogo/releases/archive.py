@@ -9,47 +9,39 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.parser import BytesHeaderParser
-from pathlib import Path, PurePosixPath
-from typing import IO
+from pathlib import Path
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from gonogo.engines.types import Engine
 from gonogo.problems import OwnProblem, ReleaseProblem
 from gonogo.releases.index import ArchiveFile, ReleaseInfo
+from gonogo.releases.tree import Member, Metadata, safe_name, write_tree
 
-_COMPILED = {".so", ".pyd", ".dylib", ".dll", ".a", ".o"}
-# The last three: an archive in which one name is both a file and a folder.
+# RuntimeError: encrypted, or packed in a way that zipfile does not know. The last three: one name is both a file and a folder.
 _BROKEN = (
-    *(tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError, ValueError, NotImplementedError),
+    *(tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError, ValueError, RuntimeError),
     *(IsADirectoryError, NotADirectoryError, FileExistsError),
 )
-_LARGEST = 4 << 30  # bytes unpacked: far above any release, far below a disk
-
-
-@dataclass(frozen=True)
-class Metadata:
-    """What a release says of itself; ``requirements`` are Requires-Dist lines, ``date`` is its newest file's time."""
-
-    requires_python: str
-    requirements: tuple[str, ...]
-    date: datetime
 
 
 def chosen_file(engine: Engine, info: ReleaseInfo) -> ArchiveFile:
-    """The file that holds the full source of a release: its sdist, or the wheel nearest to this Python on x86-64 Linux.
+    """The file that holds the full source of a release: an sdist or a wheel, what the engine's table says if there is one.
 
-    Which wheel does not matter much, only its Python code is used. Raises ReleaseProblem where there is none.
+    Raises ReleaseProblem where there is none.
     """
-    fitting = [file for file in info.files if file.kind == engine.archive]
-    if not fitting:
-        raise ReleaseProblem(
-            f"{info.engine} {info.version} has no {engine.archive} on the package index: gonogo cannot read it"
-        )
-    return min(fitting, key=_distance) if engine.archive == "wheel" else fitting[0]
+    sdist = next((file for file in info.files if file.kind == "sdist"), None)
+    wheel = nearest_wheel(info)
+    found = (sdist or wheel) if engine.archive == "sdist" else (wheel or sdist)
+    if found is None:
+        raise ReleaseProblem(f"{info.engine} {info.version} has no file on the package index: gonogo cannot read it")
+    return found
+
+
+def nearest_wheel(info: ReleaseInfo) -> ArchiveFile | None:
+    """The wheel nearest to this Python on x86-64 Linux. Which one does not matter much: only its Python code is used."""
+    return min((file for file in info.files if file.kind == "wheel"), key=_distance, default=None)
 
 
 def _distance(file: ArchiveFile) -> tuple[int, str]:
@@ -67,61 +59,44 @@ def _distance(file: ArchiveFile) -> tuple[int, str]:
 def unpack(engine: Engine, version: str, archive: Path, tree: Path) -> Metadata:
     """Unpack the engine's package and its metadata from ``archive`` into the new folder ``tree``.
 
-    Compiled files are never loaded: they are left empty, so that asking whether they exist gives the truth. Links and
-    special files are left out. Raises OwnProblem for an archive that is broken, or would write outside ``tree``.
+    Links and special files are left out. Raises OwnProblem for an archive that is broken, or would write outside
+    ``tree``.
     """
-    tree.mkdir()
-    with _reading(archive):
-        members = _sdist_members(archive) if engine.archive == "sdist" else _wheel_members(archive)
-        newest, written = 0.0, 0
-        metadata: Path | None = None
-        for member in members:
-            place = _place(engine, version, member.name)
-            if place is None:
-                continue
-            target = tree / place
-            target.parent.mkdir(parents=True, exist_ok=True)
-            content = b"" if target.suffix in _COMPILED else member.file.read(_LARGEST + 1 - written)
-            written += len(content)
-            if written > _LARGEST:
-                raise OwnProblem(f"{archive.name} unpacks to more than {_LARGEST >> 30} GiB: not using it")
-            target.write_bytes(content)
-            newest = max(newest, member.time)
-            if target.name == "METADATA" and target.parent.parent == tree:
-                metadata = target
-    if metadata is None or not (tree / engine.package).is_dir():
-        raise OwnProblem(
-            f"{archive.name} holds no package {engine.package} with its metadata: not a release of {engine.name}"
-        )
-    return _declared(metadata, datetime.fromtimestamp(newest, UTC))
+    with reading(archive.name):
+        if archive.suffix == ".whl":
+            return write_tree(engine, version, "wheel", _wheel_members(archive), tree, archive.name)
+        return write_tree(engine, version, "sdist", _sdist_members(archive), tree, archive.name)
 
 
-@dataclass(frozen=True)
-class _Member:
-    """A regular file in an archive: ``name`` below what would be a site folder, ``time`` in seconds since 1970."""
-
-    name: PurePosixPath
-    time: float
-    file: IO[bytes]
-
-
-def _sdist_members(archive: Path) -> Iterator[_Member]:
+def _sdist_members(archive: Path) -> Iterator[Member]:
     with tarfile.open(archive, "r:*") as tar:
         for member in tar:
-            path = _checked(member.name, archive)
+            path = safe_name(member.name, archive.name)
             content = tar.extractfile(member) if member.isreg() else None
             if content is not None and len(path.parts) > 1:
-                yield _Member(path.relative_to(path.parts[0]), member.mtime, content)
+                within = path.relative_to(path.parts[0])
+                yield Member(within, member.mtime, bool(member.mode & 0o111), content.read)
 
 
-def _wheel_members(archive: Path) -> Iterator[_Member]:
+def _wheel_members(archive: Path) -> Iterator[Member]:
     with zipfile.ZipFile(archive) as wheel:
         for info in wheel.infolist():
-            path = _checked(info.filename, archive)
-            link = (info.external_attr >> 16) & 0o170000 == 0o120000
-            if not info.is_dir() and not link:
-                with wheel.open(info) as content:
-                    yield _Member(path, _zip_time(info), content)
+            if (member := member_of(wheel, info, archive.name)) is not None:
+                yield member
+
+
+def member_of(wheel: zipfile.ZipFile, info: zipfile.ZipInfo, source: str) -> Member | None:
+    """A file in a wheel; None for what is no regular file."""
+    path = safe_name(info.filename, source)
+    mode = info.external_attr >> 16
+    if info.is_dir() or mode & 0o170000 == 0o120000:
+        return None
+
+    def read(size: int) -> bytes:
+        with wheel.open(info) as content:
+            return content.read(size)
+
+    return Member(path, _zip_time(info), bool(mode & 0o111), read)
 
 
 def _zip_time(info: zipfile.ZipInfo) -> float:
@@ -131,45 +106,10 @@ def _zip_time(info: zipfile.ZipInfo) -> float:
         return 0.0
 
 
-def _checked(name: str, archive: Path) -> PurePosixPath:
-    path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name:
-        raise OwnProblem(
-            f"{archive.name} holds a file named {name!r} that would be written elsewhere: not using this archive"
-        )
-    return path
-
-
-def _place(engine: Engine, version: str, name: PurePosixPath) -> PurePosixPath | None:
-    """Where a member goes; None for what start-up code cannot need: tests, docs, build files.
-
-    An sdist's metadata goes where an installed package has it, with the entry points that name the engine's plugins.
-    """
-    top = name.parts[0]
-    if top == engine.package:
-        return name
-    if engine.archive == "wheel":
-        return name if top.endswith(".dist-info") and len(name.parts) == 2 and name.name != "RECORD" else None
-    installed = PurePosixPath(f"{engine.package}-{version}.dist-info")
-    if name.parts == ("PKG-INFO",):
-        return installed / "METADATA"
-    if top.endswith(".egg-info") and name.name in ("entry_points.txt", "top_level.txt") and len(name.parts) == 2:
-        return installed / name.name
-    return None
-
-
-def _declared(metadata: Path, date: datetime) -> Metadata:
-    headers = BytesHeaderParser().parsebytes(metadata.read_bytes())
-    return Metadata(
-        requires_python=str(headers.get("Requires-Python", "")),
-        requirements=tuple(str(value) for value in headers.get_all("Requires-Dist", [])),
-        date=date,
-    )
-
-
 @contextmanager
-def _reading(archive: Path) -> Iterator[None]:
+def reading(archive: str) -> Iterator[None]:
+    """Turn what a broken archive makes of its reader into one clear line."""
     try:
         yield
     except _BROKEN as error:
-        raise OwnProblem(f"{archive.name} cannot be unpacked ({error}): the archive is broken, try again") from error
+        raise OwnProblem(f"{archive} cannot be unpacked ({error}): the archive is broken, try again") from error

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from gonogo.releases.settings import index_address, shown
 from gonogo.releases.store import Store, read_record, write_record
 
 if TYPE_CHECKING:
+    import requests
     from pypi_simple import DistributionPackage, PyPISimple
 
 FRESH_SECONDS = 3600
@@ -26,7 +27,10 @@ _LAYOUT = 1
 
 @dataclass(frozen=True)
 class ArchiveFile:
-    """One file of a release; ``size`` in bytes, ``uploaded`` an ISO 8601 time, None: the index does not tell."""
+    """One file of a release; ``size`` in bytes, ``uploaded`` an ISO 8601 time, None: the index does not tell.
+
+    ``metadata_sha256`` is that of a wheel's METADATA.
+    """
 
     filename: str
     url: str
@@ -34,6 +38,7 @@ class ArchiveFile:
     sha256: str | None
     size: int | None
     uploaded: str | None
+    metadata_sha256: str | None = None
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,6 @@ def download(file: ArchiveFile, place: Path, say: Any) -> None:
 
     Raises OwnProblem where the index cannot be reached, gives no sha256, or sends something else than it promised.
     """
-    import requests
     from pypi_simple import DigestMismatchError, DistributionPackage
 
     if not file.sha256:
@@ -109,9 +113,8 @@ def download(file: ArchiveFile, place: Path, say: Any) -> None:
         requires_python=None,
         has_sig=None,
     )
-    address = index_address()
     try:
-        with _client(address) as client:
+        with _reached() as client:
             client.download_package(
                 package, place, timeout=_TIMEOUT, progress=lambda total: _Tracker(total or file.size, say)
             )
@@ -120,21 +123,79 @@ def download(file: ArchiveFile, place: Path, say: Any) -> None:
             f"{file.filename} is not what the package index promised (its sha256 differs): try again,"
             " and if it stays so, do not trust this index"
         ) from None
+
+
+@contextmanager
+def connection() -> Iterator[requests.Session]:
+    """A connection for files of the index. What goes wrong on it within the block is raised as OwnProblem."""
+    with _reached() as client:
+        yield client.s
+
+
+@contextmanager
+def _reached() -> Iterator[PyPISimple]:
+    import requests
+
+    address = index_address()
+    try:
+        with _client(address) as client:
+            yield client
     except requests.RequestException as error:
         raise _unreachable(address, error) from error
 
 
+def upload_times(project: str) -> list[datetime]:
+    """When the files of any ``project`` were uploaded; empty where the index has none, or does not tell of each.
+
+    Raises OwnProblem where the index cannot be reached.
+    """
+    try:
+        times = [package.upload_time for package in _page(project, index_address())]
+    except NoSuchPackage:
+        return []
+    told = [time for time in times if time is not None]
+    return told if len(told) == len(times) else []
+
+
+def release_info(project: str, version: str) -> ReleaseInfo:
+    """What the index has of one version of any ``project``. Raises OwnProblem where it cannot be reached or has none."""
+    wanted = Version(version)
+    found = [
+        package
+        for package in _page(project, index_address())
+        if package.version is not None and _is_version(package.version, wanted)
+    ]
+    if not found:
+        raise NoSuchPackage(f"the package index has no {project} {version}")
+    return _info(project, wanted, found)
+
+
+def _is_version(text: str, wanted: Version) -> bool:
+    try:
+        return Version(text) == wanted
+    except InvalidVersion:
+        return False
+
+
+class NoSuchPackage(OwnProblem):
+    """The index has no project of that name."""
+
+
 def _ask(engine: str, address: str | None) -> tuple[ReleaseInfo, ...]:
+    return _releases(engine, _page(engine, address))
+
+
+def _page(project: str, address: str | None) -> list[DistributionPackage]:
     import requests
     from pypi_simple import NoSuchProjectError
     from pypi_simple.errors import UnsupportedContentTypeError, UnsupportedRepoVersionError
 
     try:
         with _client(address) as client:
-            page = client.get_project_page(engine, timeout=_TIMEOUT)
+            return client.get_project_page(project, timeout=_TIMEOUT).packages
     except NoSuchProjectError:
-        raise OwnProblem(
-            f"the package index {_where(address)} has no {engine}: check the index that pip or uv is set to"
+        raise NoSuchPackage(
+            f"the package index {_where(address)} has no {project}: check the index that pip or uv is set to"
         ) from None
     except requests.RequestException as error:
         raise _unreachable(address, error) from error
@@ -142,7 +203,6 @@ def _ask(engine: str, address: str | None) -> tuple[ReleaseInfo, ...]:
         raise OwnProblem(
             f"the package index {_where(address)} answers in no form that gonogo reads ({error})"
         ) from error
-    return _releases(engine, page.packages)
 
 
 def _client(address: str | None) -> PyPISimple:
@@ -218,6 +278,7 @@ def _info(engine: str, version: Version, packages: list[DistributionPackage]) ->
                 sha256=package.digests.get("sha256"),
                 size=package.size,
                 uploaded=package.upload_time.isoformat() if package.upload_time else None,
+                metadata_sha256=(package.metadata_digests or {}).get("sha256"),
             )
             for package in packages
         ),

@@ -58,15 +58,9 @@ def python_for(requires_python: str, release: str) -> ChildPython:
 def _found_by_uv(requires_python: str) -> ChildPython | None:
     import uv
 
-    command = [
-        uv.find_uv_bin(),
-        "python",
-        "find",
-        "--no-config",
-        "--no-project",
-        "--no-python-downloads",
-        requires_python,
-    ]
+    # --system: not the working folder's .venv, which uv would run to hear its version, and which may be anyone's
+    options = ["--system", "--no-config", "--no-project", "--no-python-downloads"]
+    command = [uv.find_uv_bin(), "python", "find", *options, requires_python]
     environ = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
     try:
         path = subprocess.run(

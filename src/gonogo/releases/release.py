@@ -7,10 +7,8 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gonogo.engines.types import ENGINES, Engine, engine_named
 from gonogo.places import cache_folder
@@ -18,52 +16,15 @@ from gonogo.problems import OwnProblem, UsageProblem
 from gonogo.progress import Progress
 from gonogo.releases.dead_weight import patterns
 from gonogo.releases.python import ChildPython, allows, python_for, running
+from gonogo.releases.record import LAYOUT, Record, record_in
 from gonogo.releases.store import Store, files_on_disk, read_record, write_record
+from gonogo.releases.types import CachedRelease, Release
 
 if TYPE_CHECKING:
     from gonogo.releases.index import ReleaseInfo
 
-_LAYOUT = 1
+_RESOLUTION = 2  # one more whenever the same requirements come to other packages
 _DAY = 86400.0
-
-
-@dataclass(frozen=True)
-class Release:
-    """One release of an engine, unpacked, with its light environment.
-
-    ``root`` is the folder that holds the engine's package (it goes on ``sys.path``), ``environment`` the site folder
-    with the packages that it imports, ``python`` the interpreter to run both with. ``versions`` are all distributions
-    that the image of the release holds because of its requirements, those left out of the environment too (torch), and
-    the engine itself; names are normalised (``flashinfer-python``). ``date`` is when the release was published.
-    ``identity`` changes when any of this does: part of the keys under which outcomes are cached.
-    """
-
-    engine: str
-    version: str
-    root: Path
-    requires_python: str
-    date: datetime
-    environment: Path
-    python: Path
-    versions: dict[str, str]
-    identity: str
-
-
-@dataclass(frozen=True)
-class CachedRelease:
-    """A release in the cache.
-
-    ``size`` is in bytes on disk; ``own`` is the part that no other release shares. ``has_packages`` is False where only
-    its source is there, as after a fetch that was broken off.
-    """
-
-    engine: str
-    version: str
-    date: datetime
-    size: int
-    own: int
-    path: Path
-    has_packages: bool = True
 
 
 class Releases:
@@ -125,9 +86,9 @@ class Releases:
         for engine, version, record, files in found:
             others = [each for name, number, _, each in found if (name, number) != (engine, version)]
             own = sum(size for file, size in files.items() if not any(file in other for other in others))
-            date, path = datetime.fromisoformat(record["date"]), self._store.release(engine, version)
+            path = self._store.release(engine, version)
             has_packages = bool(_environments_of(path))
-            answer.append(CachedRelease(engine, version, date, sum(files.values()), own, path, has_packages))
+            answer.append(CachedRelease(engine, version, record.date, sum(files.values()), own, path, has_packages))
         return answer
 
     def get(self, engine: str, version: str) -> Release:
@@ -153,7 +114,7 @@ class Releases:
                 if record is None:
                     raise OwnProblem(f"the cache {self._store.folder} does not keep what is written into it")
                 try:
-                    self._furnish(adapter, version, record, python_for(record["requires_python"], name))
+                    self._furnish(adapter, version, record, python_for(record.requires_python, name))
                 except OwnProblem as problem:
                     other = self._ready(adapter, version, lenient=True)
                     if other is None:
@@ -198,25 +159,16 @@ class Releases:
         if text not in self.notes:
             self.notes.append(text)
 
-    def _in_cache(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    def _in_cache(self) -> Iterator[tuple[str, str, Record]]:
         for folder in self._store.releases():
             engine, _, version = folder.name.partition("-")
             record = self._record(engine, version) if engine in ENGINES else None
             if record is not None:
                 yield engine, version, record
 
-    def _record(self, engine: str, version: str) -> dict[str, Any] | None:
+    def _record(self, engine: str, version: str) -> Record | None:
         """What is written of an unpacked release; None where there is none, or a damaged one."""
-        place = self._store.release(engine, version)
-        record = read_record(place / "record.json")
-        if record is None or record.get("layout") != _LAYOUT or not (place / "tree").is_dir():
-            return None
-        try:
-            datetime.fromisoformat(record["date"])
-            sound = all(isinstance(record[key], str) for key in ("sha256", "requires_python"))
-            return record if sound and isinstance(record["requirements"], list) else None
-        except (KeyError, TypeError, ValueError):
-            return None
+        return record_in(self._store.release(engine, version))
 
     def _ready(self, adapter: Engine, version: str, *, lenient: bool = False) -> Release | None:
         """The release if all of it is in the cache. Reads three small files and starts nothing.
@@ -227,7 +179,7 @@ class Releases:
         if record is None:
             return None
         place, here = self._store.release(adapter.name, version), running()
-        if allows(record["requires_python"], here.version) and not lenient:
+        if allows(record.requires_python, here.version) and not lenient:
             candidates = [place / f"environment-{here.series}.json"]
         else:
             candidates = sorted(place.glob("environment-*.json"), reverse=True)
@@ -239,56 +191,37 @@ class Releases:
                 site = self._store.environment(furnished["environment"])
                 python = here.path if furnished["series"] == here.series else Path(furnished["python"])
                 versions = {str(name): str(number) for name, number in furnished["versions"].items()}
+                notes = [str(note) for note in furnished.get("notes", [])]
             except (KeyError, TypeError, AttributeError):
                 continue
             if python.exists() and read_record(site / "record.json") is not None and (site / "site").is_dir():
+                for note in (*record.notes, *(f"{adapter.name} {version}: {note}" for note in notes)):
+                    self._note(note)
                 return Release(
                     engine=adapter.name,
                     version=version,
                     root=place / "tree",
-                    requires_python=record["requires_python"],
-                    date=datetime.fromisoformat(record["date"]),
+                    requires_python=record.requires_python,
+                    date=record.date,
                     environment=site / "site",
                     python=python,
                     versions=versions | {adapter.name: version},
-                    identity=_hash([_LAYOUT, record["sha256"], site.name, versions]),
+                    identity=_hash([LAYOUT, record.content, site.name, versions]),
+                    build=record.build,
                 )
         return None
 
     def _fetch(self, adapter: Engine, version: str) -> None:
-        """Download and unpack a release. Call with its lock held."""
-        from gonogo.releases.archive import chosen_file, unpack
-        from gonogo.releases.index import download
+        """Fetch and unpack a release. Call with its lock held."""
+        from gonogo.releases.fetch import fetch
 
         info = self._info(adapter.name, version)
         name = f"{adapter.name} {version}"
         python_for(info.requires_python, name)
-        file = chosen_file(adapter, info)
-        place = self._store.release(adapter.name, version)
         with self._store.partial(f"{adapter.name}-{version}") as workspace, self._store.writing(name):
-            archive = workspace / PurePosixPath(file.filename).name
             made = workspace / "made"
-            made.mkdir()
-            self._progress.say(f"{name}: fetching")
-            download(file, archive, lambda done, total: self._progress.say(f"{name}: {_megabytes(done, total)}"))
-            self._progress.say(f"{name}: unpacking")
-            declared = unpack(adapter, version, archive, made / "tree")
-            uploaded = datetime.fromisoformat(file.uploaded) if file.uploaded else None
-            write_record(
-                made / "record.json",
-                {
-                    "layout": _LAYOUT,
-                    "engine": adapter.name,
-                    "version": version,
-                    "file": file.filename,
-                    "sha256": file.sha256,
-                    "date": (uploaded or declared.date).isoformat(),
-                    "dated": uploaded is not None,
-                    "requires_python": declared.requires_python or info.requires_python,
-                    "requirements": declared.requirements,
-                },
-            )
-            self._store.publish(made, place)
+            fetch(adapter, info, workspace, made, self._progress)
+            self._store.publish(made, self._store.release(adapter.name, version))
 
     def _as_released(self, engine: str, version: str) -> str:
         """``version`` in the digits that the release has: 1.0 is 1.0.0 where there is no other."""
@@ -314,7 +247,7 @@ class Releases:
             self._note(self._offline[engine])
         raise no_such_release(engine, version, [info.version for info in known])
 
-    def _furnish(self, adapter: Engine, version: str, record: dict[str, Any], python: ChildPython) -> None:
+    def _furnish(self, adapter: Engine, version: str, record: Record, python: ChildPython) -> None:
         """Find the packages of an unpacked release and build its environment. Call with the release's lock held."""
         from gonogo.releases.environment import build
         from gonogo.releases.requirements import resolve
@@ -323,10 +256,8 @@ class Releases:
         path = self._store.release(adapter.name, version) / f"environment-{python.series}.json"
         self._progress.say(f"{name}: finding its packages")
         with self._store.lock("environments"):
-            date = datetime.fromisoformat(record["date"]) if record.get("dated", True) else None
-            found = resolve(self._store, adapter, record["requirements"], date, python)
-            for note in found.notes:
-                self._note(f"{name}: {note}")
+            date = record.date if record.dated else None
+            found = resolve(self._store, adapter, record.requirements, date, python)
             self._progress.say(f"{name}: fetching {len(found.installed)} packages")
             environment = build(self._store, found.installed, python)
             with self._store.writing(name):
@@ -338,6 +269,7 @@ class Releases:
                         "series": python.series,
                         "python": str(python.path),
                         "versions": found.versions,
+                        "notes": found.notes,
                     },
                 )
                 self._sweep()
@@ -378,12 +310,8 @@ def _quoted(text: str) -> str:
 
 def _rules(adapter: Engine) -> str:
     """Changes when environments have to be made anew because gonogo leaves out something else than it did."""
-    return _hash([_LAYOUT, adapter.table.get("environment", {}), patterns()])
+    return _hash([LAYOUT, _RESOLUTION, adapter.table.get("environment", {}), patterns()])
 
 
 def _hash(content: object) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _megabytes(done: int, total: int | None) -> str:
-    return f"{done / 1e6:.0f} MB" if total is None else f"{done / 1e6:.0f} of {total / 1e6:.0f} MB"

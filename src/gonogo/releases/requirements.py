@@ -6,13 +6,14 @@ import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from gonogo.engines.types import Engine
+from gonogo.releases.concessions import Concessions, concede, in_uv
 from gonogo.releases.python import ChildPython
 from gonogo.releases.run_uv import is_network, problem, run_uv
 from gonogo.releases.store import Store
@@ -28,6 +29,8 @@ _IMAGE = {
 }
 # A release's own packages are uploaded one by one: what it was built with may come some hours after it.
 _A_LITTLE = timedelta(days=1)
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9]")
 
 _Graph = dict[str, tuple[str, set[str]]]
 """Of each package its version, and who asks for it: ``""`` is the release itself."""
@@ -56,15 +59,15 @@ def resolve(
     extras = [str(name) for name in engine.table.get("environment", {}).get("extras", [])]
     wanted = for_image(engine.name, requirements, extras, python)
     with store.partial("resolution") as workspace, store.writing(f"the packages of {engine.name}"):
-        graph = _ask_uv(engine, wanted, without, date, python, workspace)
-    versions = {name: version for name, (version, _) in graph.items()}
+        graph, conceded = _ask_uv(engine, wanted, without, date, python, workspace)
+    versions = {name: version for name, (version, _) in graph.items()} | conceded.left_out
     for one in wanted:  # those that had to be left to themselves
         if pin := re.fullmatch(r"==\s*([^*,]+)", str(one.specifier)):
             versions.setdefault(canonicalize_name(one.name), pin[1])
     also = [str(name) for name in engine.table.get("environment", {}).get("also", [])]
     installed = {name: versions[name] for name in needed(graph, without, also)}
     undated = "the package index does not tell when files were uploaded: packages may be newer than the release"
-    notes = () if date else (undated,)
+    notes = conceded.notes if date else (undated, *conceded.notes)
     return Resolution(dict(sorted(versions.items())), dict(sorted(installed.items())), notes)
 
 
@@ -75,22 +78,37 @@ def _ask_uv(
     date: datetime | None,
     python: ChildPython,
     workspace: Path,
-) -> _Graph:
+) -> tuple[_Graph, Concessions]:
     (workspace / "requirements.in").write_text("".join(f"{one}\n" for one in wanted))
-    (workspace / "excludes.txt").write_text("".join(f"{one.name}\n" for one in wanted if _matches(one.name, without)))
+    excludes = workspace / "excludes.txt"
     answer = workspace / "resolved.txt"
     command = ["pip", "compile", "requirements.in", "--quiet", "--no-header", "--output-file", answer.name]
     command += ["--annotation-style", "split", "--no-build", "--python-platform", _IMAGE_PLATFORM]
     command += ["--python", str(python.path)]
-    if date is not None:
-        command += ["--exclude-newer", (date + _A_LITTLE).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")]
+    until = date + _A_LITTLE if date is not None else None
+    if until is not None:
+        command += ["--exclude-newer", in_uv(until)]
     said = run_uv(command, workspace)
-    if said is not None and not is_network(said):
-        # One that is left out anyway may have no wheel, or stand on another index: it need not be resolved.
-        said = run_uv([*command, "--excludes", "excludes.txt"], workspace)
+    # One that is left out anyway may have no wheel, or stand on another index: it need not be resolved. What only it asks
+    # for is lost with it, so no more of them are excluded than uv complains about.
+    optional = {str(canonicalize_name(one.name)) for one in wanted if _matches(one.name, without)}
+    excluded: set[str] = set()
+    made = Concessions()
+    while said is not None and not is_network(said):
+        blamed = {str(canonicalize_name(word)) for word in _NAME.findall(said)} & optional - excluded
+        if blamed:
+            excluded |= blamed
+        elif (attempt := concede(said, until, made)) is not None:
+            made = attempt
+        elif excluded != optional:
+            excluded = optional
+        else:
+            break
+        excludes.write_text("".join(f"{name}\n" for name in sorted({*excluded, *made.left_out})))
+        said = run_uv([*command, "--excludes", excludes.name, *made.options], workspace)
     if said is not None:
         raise problem(f"the packages that {engine.name} needs", said)
-    return read_answer(answer.read_text())
+    return read_answer(answer.read_text()), made
 
 
 def for_image(

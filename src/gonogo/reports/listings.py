@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gonogo.releases import Releases
-    from gonogo.releases.release import CachedRelease
+    from gonogo.releases.types import CachedRelease
 
 _MB = 1e6
 

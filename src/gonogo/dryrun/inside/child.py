@@ -37,6 +37,7 @@ from . import (
     natives,
     network,
     processes,
+    sources,
     unknown,
     withheld,
 )
@@ -76,12 +77,13 @@ class Child:
         furniture.furnish(self.shared, hardware, [*tools, *world.get("tools", [])])
         furniture.make_own(self.boot, None)
         facts = os.path.join(self.folder, "site")
-        furniture.install_distributions(facts, world["distributions"], self._entry_points())
+        furniture.install_distributions(facts, world["distributions"], world["modules"], self._entry_points())
         stdlib = [os.path.abspath(entry) for entry in sys.path]
         code = [self.root, world["environment"], facts, HERE.rstrip("/"), os.path.dirname(world["adapter"])]
         # The packages of the machine's Python stand inside its standard library, and are none of the world's.
         hidden = [f"{entry}/{name}-packages" for entry in stdlib for name in ("site", "dist")]
         hidden = [folder for folder in hidden if not any(files.below(each, [folder]) for each in code)]
+        hidden += [os.path.join(self.root, name) for name in world["hidden"]]
         guards.watch([*code, *stdlib], hidden)
         self.walls = guards.go_alone()
         self.code = [*code, *stdlib]
@@ -93,11 +95,12 @@ class Child:
         host.install(hardware["host"])
         host.locale_and_encoding()
         chance.install()
+        sources.install()
         network.install(hardware["host"])
         processes.install({**{os.path.basename(name): _no_answer for name in world.get("tools", [])}, **tools})
         self.hub = hub.Hub(_not_yet)
         DECISIONS.roots = [self.root.rstrip("/") + "/"]
-        self.files.wheel_files = frozenset(os.path.join(self.root, name) for name in world["wheel_files"])
+        self.files.empty = frozenset(os.path.join(self.root, name) for name in world["empty"])
         self._modules(hardware)
         files.install(self.files)
         natives.install(self.files, guards.GUARD.is_ours)

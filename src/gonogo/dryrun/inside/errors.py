@@ -39,6 +39,18 @@ def chain(error: BaseException) -> list[BaseException]:
     return [error]
 
 
+def came_of_a_fall(error: BaseException) -> str | None:
+    """What an exception was raised from that no code raised on purpose: most likely stand-ins were in the way. None: nothing."""
+    while (below := under(error)) is not None:
+        frames = frames_of(below)
+        if fault_of(below) is not None or (
+            type(below).__module__ == "builtins" and frames and not said_no(*frames[-1][:2])
+        ):
+            return f"{type(below).__name__}: {_text(below)}"
+        error = below
+    return None
+
+
 def frames_of(error: BaseException) -> list[Frame]:
     """(file, line, qualified name) of the traceback, outermost first."""
     frames = [
@@ -143,7 +155,12 @@ def fault_of(error: BaseException) -> str | None:
         return "the pretend host was asked for what it does not have"
     if isinstance(error, AttributeError) and (is_unknown(error.obj) or _from_fakes(error.obj)):
         return f"asked a stand-in for {error.name!r}"
-    if MARK in _text(error) or "Unknown' object" in _text(error) or "FakeModule" in _text(error):
+    if (
+        MARK in _text(error)
+        or "Unknown' object" in _text(error)
+        or "FakeModule" in _text(error)
+        or "gonogo_inside" in _text(error)
+    ):
         return "its message holds a stand-in"
     values = [
         value for frame, _ in list(traceback.walk_tb(error.__traceback__))[-1:] for value in frame.f_locals.values()

@@ -1,385 +1,30 @@
 """A torch that describes pretend hardware: constants have torch's real values, all that computes is unknown.
 
-Facts are torch's documented behaviour (torch.finfo, torch.device, version strings of its wheels).
+Facts are torch's documented behaviour (torch.cuda, torch.library, version strings of its wheels).
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
-import math
 import os
 import types
 import typing
 from collections.abc import Callable
 from typing import Any
 
+from . import fakedistributed, fakenn, faketensors
+from .fakenn import Module
+from .faketensors import Size, Tensor
+from .faketypes import ALIASES, DEFAULT, device, dtype, finfo, iinfo
 from .gpucount import any_gpu, gpu_count
 from .unknown import Unknown, UnknownBase, as_the_real_one, described_attribute
-
-#: name: (bytes, floating, signed, complex)
-_DTYPES = {
-    "float16": (2, True, True),
-    "bfloat16": (2, True, True),
-    "float32": (4, True, True),
-    "float64": (8, True, True),
-    "float8_e4m3fn": (1, True, True),
-    "float8_e4m3fnuz": (1, True, True),
-    "float8_e5m2": (1, True, True),
-    "float8_e5m2fnuz": (1, True, True),
-    "float8_e8m0fnu": (1, True, False),
-    "float4_e2m1fn_x2": (1, True, True),
-    "int8": (1, False, True),
-    "int16": (2, False, True),
-    "int32": (4, False, True),
-    "int64": (8, False, True),
-    "uint8": (1, False, False),
-    "uint16": (2, False, False),
-    "uint32": (4, False, False),
-    "uint64": (8, False, False),
-    "bool": (1, False, False),
-    "complex32": (4, False, True),
-    "complex64": (8, False, True),
-    "complex128": (16, False, True),
-    "qint8": (1, False, True),
-    "quint8": (1, False, False),
-    "qint32": (4, False, True),
-    "quint4x2": (1, False, False),
-    "int4": (1, False, True),
-    "uint4": (1, False, False),
-    "int2": (1, False, True),
-    "uint2": (1, False, False),
-    "int1": (1, False, True),
-    "uint1": (1, False, False),
-}
-_ALIASES = {
-    "half": "float16",
-    "float": "float32",
-    "double": "float64",
-    "short": "int16",
-    "int": "int32",
-    "long": "int64",
-    "chalf": "complex32",
-    "cfloat": "complex64",
-    "cdouble": "complex128",
-}
-#: name: (max, smallest normal, eps, decimal digits, smallest subnormal)
-_FLOATS = {
-    "float16": (65504.0, 6.103515625e-05, 0.0009765625, 0.001),
-    "bfloat16": (3.3895313892515355e38, 1.1754943508222875e-38, 0.0078125, 0.01),
-    "float32": (3.4028234663852886e38, 1.1754943508222875e-38, 1.1920928955078125e-07, 1e-06),
-    "float64": (1.7976931348623157e308, 2.2250738585072014e-308, 2.220446049250313e-16, 1e-15),
-    "float8_e4m3fn": (448.0, 0.015625, 0.125, 1.0),
-    "float8_e4m3fnuz": (240.0, 0.0078125, 0.125, 1.0),
-    "float8_e5m2": (57344.0, 6.103515625e-05, 0.25, 1.0),
-    "float8_e5m2fnuz": (57344.0, 3.0517578125e-05, 0.25, 1.0),
-    "float8_e8m0fnu": (1.7014118346046923e38, 5.877471754111438e-39, 1.0, 1.0),
-}
-_DEVICE_TYPES = [
-    "cpu",
-    "cuda",
-    "ipu",
-    "xpu",
-    "mkldnn",
-    "opengl",
-    "opencl",
-    "ideep",
-    "hip",
-    "ve",
-    "fpga",
-    "maia",
-    "xla",
-    "lazy",
-    "vulkan",
-    "mps",
-    "meta",
-    "hpu",
-    "mtia",
-    "privateuseone",
-]
-
-
-class dtype:
-    """torch.dtype: one object per type."""
-
-    named: typing.ClassVar[dict[str, dtype]] = {}
-
-    def __init__(self, name: str, size: int, floating: bool, signed: bool) -> None:
-        self._name, self.itemsize, self.is_floating_point, self.is_signed = name, size, floating, signed
-        self.is_complex = name.startswith("complex")
-
-    def __repr__(self) -> str:
-        return f"torch.{self._name}"
-
-    def __reduce__(self) -> Any:
-        return (_dtype_named, (self._name,))
-
-    def to_real(self) -> dtype:
-        return {"complex64": dtype.named["float32"], "complex128": dtype.named["float64"]}.get(self._name, self)
-
-
-def _dtype_named(name: str) -> dtype:
-    return dtype.named[name]
-
-
-dtype.__module__ = "torch"
-for _name, (_size, _floating, _signed) in _DTYPES.items():
-    dtype.named[_name] = dtype(_name, _size, _floating, _signed)
-
-
-_DTYPE = dtype
-_DEFAULT = {"dtype": dtype.named["float32"]}
-
-
-class device:
-    """torch.device, with torch's own parsing and messages."""
-
-    __module__ = "torch"
-
-    def __init__(self, type: Any = None, index: int | None = None) -> None:
-        if isinstance(type, device):
-            self.type: str = type.type
-            self.index: int | None = type.index
-            return
-        if isinstance(type, int):
-            self.type, self.index = "cuda", type
-            return
-        kind, colon, number = str(type).partition(":")
-        if kind not in _DEVICE_TYPES:
-            expected = ", ".join(_DEVICE_TYPES)
-            raise as_the_real_one(
-                RuntimeError(f"Expected one of {expected} device type at start of device string: {kind}")
-            )
-        if colon and not number.isdigit():
-            raise as_the_real_one(RuntimeError(f"Invalid device string: '{type}'"))
-        self.type, self.index = kind, int(number) if colon else index
-
-    def __repr__(self) -> str:
-        return (
-            f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
-        )
-
-    def __str__(self) -> str:
-        return self.type if self.index is None else f"{self.type}:{self.index}"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
-
-    def __hash__(self) -> int:
-        return hash((self.type, self.index))
-
-    def __reduce__(self) -> Any:
-        return (device, (str(self),))
-
-    def __enter__(self) -> device:
-        return self
-
-    def __exit__(self, *_args: Any) -> bool:
-        return False
-
-
-class finfo:
-    """torch.finfo."""
-
-    def __init__(self, kind: dtype | None = None) -> None:
-        kind = kind or dtype.named["float32"]
-        if not kind.is_floating_point:
-            told = f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{kind!r}'"
-            raise as_the_real_one(TypeError(told))
-        biggest, tiny, eps, resolution = _FLOATS[kind._name]
-        self.bits, self.max, self.min, self.eps, self.tiny = kind.itemsize * 8, biggest, -biggest, eps, tiny
-        self.smallest_normal, self.resolution, self.dtype = tiny, resolution, kind._name
-
-
-class iinfo:
-    """torch.iinfo."""
-
-    def __init__(self, kind: dtype) -> None:
-        self.bits, self.dtype = kind.itemsize * 8, kind._name
-        self.max = 2 ** (self.bits - kind.is_signed) - 1
-        self.min = -(2 ** (self.bits - 1)) if kind.is_signed else 0
-
-
-class Tensor(UnknownBase):
-    """torch.Tensor: nothing is known of one."""
-
-    __module__ = "torch"
-
-
-class KnownTensor(Tensor):
-    """A tensor of which type and shape are known, never the numbers."""
-
-    def __init__(self, shape: tuple[Any, ...], kind: dtype, where: device) -> None:
-        self.shape, self.dtype, self.device = Size(shape), kind, where
-        self.itemsize, self.ndim, self.is_cuda = kind.itemsize, len(shape), where.type == "cuda"
-        self.requires_grad = False
-
-    def element_size(self) -> int:
-        return self.itemsize
-
-    def size(self, axis: int | None = None) -> Any:
-        return self.shape if axis is None else self.shape[axis]
-
-    def dim(self) -> int:
-        return self.ndim
-
-    def numel(self) -> int:
-        return math.prod(self.shape)
-
-    nelement = numel
-
-    def __len__(self) -> int:
-        return int(self.shape[0]) if self.shape else 0
-
-
-def _made(*shape: Any, dtype: Any = None, device: Any = None, **_options: Any) -> Any:
-    """torch.empty and its kin. A shape that is not known gives an unknown tensor."""
-    shape = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-    if not all(isinstance(axis, int) for axis in shape):
-        return Unknown("torch.empty()")
-    return KnownTensor(shape, dtype or _DEFAULT["dtype"], _device(device))
-
-
-def _tensor(data: Any = None, dtype: Any = None, device: Any = None, **_options: Any) -> Any:
-    """torch.tensor: the shape is that of the nested lists; without a type it is that of their first number."""
-    shape, first = [], data
-    while isinstance(first, (list, tuple)):
-        shape.append(len(first))
-        first = first[0] if first else None
-    guessed = {bool: "bool", int: "int64"}.get(type(first))
-    kind = dtype or (_DTYPE.named[guessed] if guessed else _DEFAULT["dtype"])
-    return KnownTensor(tuple(shape), kind, _device(device))
-
-
-def _device(where: Any) -> device:
-    return where if isinstance(where, device) else device("cpu" if where is None else where)
 
 
 class Generator(UnknownBase):
     """torch.Generator."""
 
     __module__ = "torch"
-
-
-class Size(tuple):  # type: ignore[type-arg]
-    """torch.Size."""
-
-    __module__ = "torch"
-
-
-_MODULE_METHODS = [
-    "add_module",
-    "apply",
-    "bfloat16",
-    "buffers",
-    "children",
-    "compile",
-    "cpu",
-    "cuda",
-    "double",
-    "eval",
-    "extra_repr",
-    "float",
-    "get_buffer",
-    "get_extra_state",
-    "get_parameter",
-    "get_submodule",
-    "half",
-    "ipu",
-    "load_state_dict",
-    "modules",
-    "mtia",
-    "named_buffers",
-    "named_children",
-    "named_modules",
-    "named_parameters",
-    "parameters",
-    "register_backward_hook",
-    "register_buffer",
-    "register_forward_hook",
-    "register_forward_pre_hook",
-    "register_full_backward_hook",
-    "register_full_backward_pre_hook",
-    "register_load_state_dict_post_hook",
-    "register_load_state_dict_pre_hook",
-    "register_module",
-    "register_parameter",
-    "register_state_dict_post_hook",
-    "register_state_dict_pre_hook",
-    "requires_grad_",
-    "set_extra_state",
-    "set_submodule",
-    "share_memory",
-    "state_dict",
-    "to",
-    "to_empty",
-    "train",
-    "type",
-    "xpu",
-    "zero_grad",
-]
-
-
-class Module:
-    """torch.nn.Module as far as classes are concerned: its real method names, no more, since engines probe for names."""
-
-    __module__ = "torch.nn.modules.module"
-    dump_patches = False
-    training = True
-    call_super_init = False
-
-    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
-        pass
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return described_attribute(self, name, f"{type(self).__name__}()")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
-
-    def __delattr__(self, name: str) -> None:
-        object.__delattr__(self, name)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
-    def __dir__(self) -> list[str]:
-        return sorted({*dir(type(self)), *self.__dict__})
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
-
-    def forward(self, *_input: Any) -> Any:
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return Unknown(f"{type(self).__name__}()()")
-
-
-def _module_method(name: str) -> Callable[..., Any]:
-    def method(self: Any, *_args: Any, **_kwargs: Any) -> Any:
-        return Unknown(f"{type(self).__name__}().{name}()")
-
-    method.__name__ = name
-    return method
-
-
-for _name in _MODULE_METHODS:
-    setattr(Module, _name, _module_method(_name))
-
-
-class Parameter(Tensor):
-    """torch.nn.Parameter."""
-
-    __module__ = "torch.nn.parameter"
-
-
-class UninitializedParameter(Parameter):
-    """torch.nn.UninitializedParameter."""
-
-    __module__ = "torch.nn.parameter"
 
 
 def decorator(*args: Any, **kwargs: Any) -> Any:
@@ -571,6 +216,14 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         if not some:
             raise as_the_real_one(AssertionError("Torch not compiled with CUDA enabled"))
 
+    def set_device(where: Any) -> None:
+        """Choose a device of this node. Raises what CUDA says of one that is not there."""
+        need_gpu()
+        chosen = where if isinstance(where, int) else device(where).index
+        if chosen is not None and chosen >= device_count():
+            raise as_the_real_one(RuntimeError("CUDA error: invalid device ordinal"))
+        state["device"] = chosen or 0
+
     def properties(*_args: Any) -> Any:
         need_gpu()
         return types.SimpleNamespace(
@@ -600,7 +253,7 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         m.__version__ = label
         for name, kind in dtype.named.items():
             setattr(m, name, kind)
-        for name, kind_name in _ALIASES.items():
+        for name, kind_name in ALIASES.items():
             setattr(m, name, dtype.named[kind_name])
         m.dtype, m.device, m.Tensor, m.Generator, m.Size, m.finfo, m.iinfo = (
             dtype,
@@ -616,10 +269,14 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         )
         m.is_tensor = lambda x: isinstance(x, Tensor)
         m.typename = lambda x: type(x).__qualname__
-        m.get_default_dtype = lambda: _DEFAULT["dtype"]
-        m.set_default_dtype = lambda kind: _DEFAULT.__setitem__("dtype", kind)
-        m.tensor = m.as_tensor = _tensor
-        m.empty = m.zeros = m.ones = m.rand = m.randn = _made
+        m.get_default_dtype = lambda: DEFAULT["dtype"]
+        m.set_default_dtype = lambda kind: DEFAULT.__setitem__("dtype", kind)
+        m.tensor = m.as_tensor = faketensors.tensor
+        m.empty = m.rand = m.randn = faketensors.made
+        m.zeros, m.ones, m.sum = faketensors.zeros, faketensors.ones, faketensors.total
+        m.empty_like = m.zeros_like = m.ones_like = m.rand_like = m.randn_like = m.full_like = faketensors.made_like
+        m.full, m.arange, m.cat = faketensors.full, faketensors.arange, faketensors.cat
+        m.count_nonzero = faketensors.count_nonzero
         m.get_num_threads = lambda: hardware["host"]["cpus"]
         m.set_num_threads = m.set_num_interop_threads = m.set_float32_matmul_precision = lambda _n: None
         m.get_float32_matmul_precision = lambda: "highest"
@@ -688,7 +345,8 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         m.get_device_capability = lambda *_a: (need_gpu(), capability)[1]
         m.get_device_name = lambda *_a: (need_gpu(), gpu["device_name"])[1]
         m.current_device = lambda: (need_gpu(), state["device"])[1]
-        m.set_device = lambda d: None
+        m.set_device = set_device
+        m.memory_stats = lambda *_a: {}
         m.mem_get_info = lambda *_a: (need_gpu(), (memory, memory))[1]
         m._get_nvml_device_index = lambda *_a: 0
         m.can_device_access_peer = lambda *_a: bool(gpu["nvlink"])
@@ -703,14 +361,12 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         m.is_available = is_available
         m.device_count = device_count
         m.current_device_index = lambda: 0
+        m.set_device_index = set_device
+        m.get_memory_info = lambda *_a: (need_gpu(), (memory, memory))[1]
+        m.memory_stats = lambda *_a: {}
+        m.memory_allocated = m.memory_reserved = m.max_memory_allocated = m.max_memory_reserved = lambda *_a: 0
+        m.synchronize = m.empty_cache = m.reset_peak_memory_stats = lambda *_a: None
         m.current_accelerator = lambda *_a, **_k: device("cuda") if some else None
-
-    def fill_distributed(m: Any) -> None:
-        m.is_available = lambda: True
-        m.is_initialized = lambda: False
-        m.is_nccl_available = lambda: some
-        m.is_gloo_available = lambda: True
-        m.is_mpi_available = m.is_ucc_available = m.is_xccl_available = m.is_torchelastic_launched = lambda: False
 
     def nothing_there(m: Any) -> None:
         m.is_available = m._is_compiled = m.is_initialized = m.is_built = lambda *_a: False
@@ -739,7 +395,8 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         m.is_initialized = lambda: True
 
     def fill_nn(m: Any) -> None:
-        m.Module, m.Parameter = Module, Parameter
+        m.Parameter, m.Buffer = fakenn.Parameter, fakenn.Buffer
+        m.__dict__.update(fakenn.LAYERS)
         for part in ("parameter", "functional", "modules", "init", "utils", "attention"):
             setattr(m, part, importlib.import_module(f"torch.nn.{part}"))
 
@@ -756,8 +413,10 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         "torch.version": fill_version,
         "torch.cuda": fill_cuda,
         "torch.accelerator": fill_accelerator,
-        "torch.distributed": fill_distributed,
-        "torch.distributed.distributed_c10d": attributes(is_nccl_available=lambda: some),
+        "torch.distributed": fakedistributed.describe(some),
+        "torch.distributed.distributed_c10d": attributes(
+            is_nccl_available=lambda: some, ProcessGroup=fakedistributed.ProcessGroup
+        ),
         "torch.xpu": nothing_there,
         "torch.mps": nothing_there,
         "torch.mtia": nothing_there,
@@ -774,9 +433,13 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         "torch.backends.xeon": attributes(),
         "torch.cpu": fill_cpu,
         "torch.nn": fill_nn,
-        "torch.nn.modules": attributes(Module=Module),
-        "torch.nn.modules.module": attributes(Module=Module),
-        "torch.nn.parameter": attributes(Parameter=Parameter, UninitializedParameter=UninitializedParameter),
+        "torch.nn.modules": attributes(**fakenn.LAYERS),
+        "torch.nn.modules.module": attributes(Module=Module, **fakenn.REGISTRATION_HOOKS),
+        "torch.nn.parameter": attributes(
+            Parameter=fakenn.Parameter,
+            UninitializedParameter=fakenn.UninitializedParameter,
+            Buffer=fakenn.Buffer,
+        ),
         "torch.library": fill_library,
         "torch.compiler": attributes(
             is_compiling=lambda: False,
@@ -794,7 +457,7 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
             export=decorator,
         ),
         "torch.autograd": attributes(),
-        "torch.nn.functional": attributes(),
+        "torch.nn.functional": attributes(pad=faketensors.pad),
         "torch.nn.init": attributes(),
         "torch.nn.utils": attributes(),
         "torch.nn.attention": attributes(),

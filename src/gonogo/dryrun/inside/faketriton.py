@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable
 from typing import Any
 
-from .unknown import Unknown, as_the_real_one
+from .unknown import Unknown, UnknownBase, as_the_real_one
+
+
+class JITFunction(UnknownBase):
+    """triton.runtime.jit.JITFunction: knows the function it would compile, and launches nothing."""
+
+    __module__ = "triton.runtime.jit"
+
+    def __init__(self, fn: Any) -> None:
+        self.fn = fn
+        self.arg_names = list(inspect.signature(fn).parameters) if callable(fn) else []
+        for name in ("__name__", "__qualname__", "__doc__", "__module__"):
+            setattr(self, name, getattr(fn, name, None))
+
+    def __call__(self, *_args: Any, **_kwargs: Any) -> Any:
+        raise as_the_real_one(RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel"))
+
+    def __getitem__(self, _grid: Any) -> Any:
+        return Unknown(f"{self.__name__}[grid]")
+
+
+def jit(fn: Any = None, **_options: Any) -> Any:
+    """triton.jit, bare or with options."""
+    return JITFunction if fn is None else JITFunction(fn)
 
 
 def describe(hardware: dict[str, Any]) -> dict[str, Callable[[Any], None]]:
@@ -35,4 +59,15 @@ def describe(hardware: dict[str, Any]) -> dict[str, Callable[[Any], None]]:
         major, minor = gpu["capability"]
         return types.SimpleNamespace(backend="cuda", arch=10 * major + minor, warp_size=gpu["warp_size"])
 
-    return {"triton.backends": fill_backends, "triton.runtime": fill_runtime}
+    def fill_jit(m: Any) -> None:
+        m.JITFunction = JITFunction
+
+    def fill_triton(m: Any) -> None:
+        m.jit = jit
+
+    return {
+        "triton": fill_triton,
+        "triton.backends": fill_backends,
+        "triton.runtime": fill_runtime,
+        "triton.runtime.jit": fill_jit,
+    }

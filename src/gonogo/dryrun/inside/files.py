@@ -75,7 +75,7 @@ class Files:
         self.watched: tuple[str, ...] = ()
         self.models: tuple[str, ...] = ()
         self.code: set[str] = set()
-        self.wheel_files: frozenset[str] = frozenset()
+        self.empty: frozenset[str] = frozenset()
 
     def lead(self, path: Any) -> Any:
         """The real path behind a path of the world."""
@@ -89,7 +89,7 @@ class Files:
         if not text.startswith("/"):
             self._note(text, text)
             return path
-        if text in self.wheel_files:
+        if text in self.empty:
             return os.devnull
         if self.is_real(text):
             return path

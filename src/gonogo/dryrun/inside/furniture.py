@@ -9,6 +9,10 @@ from typing import Any
 _OWN = ("tmp", "root/.cache", "work", "dev/shm", "var/tmp")
 
 
+#: A library that torch's build for NVIDIA has loaded.
+CUDA_RUNTIME = "/usr/local/cuda/lib64/libcudart.so.13"
+
+
 def furnish(sandbox: str, hardware: dict[str, Any], tools: list[str]) -> None:
     """Make the folders of the world: /proc, /sys, /etc as this hardware's host has them, and empty /tmp, /root, /work."""
     host = hardware["host"]
@@ -18,7 +22,7 @@ def furnish(sandbox: str, hardware: dict[str, Any], tools: list[str]) -> None:
     each = max(1, host["cpus"] // max(1, host["numa_nodes"]))
     maps = "7f0000000000-7f0000001000 r-xp 00000000 00:00 0          /usr/lib/x86_64-linux-gnu/libc.so.6\n"
     if nvidia:
-        maps += "7f0000002000-7f0000003000 r-xp 00000000 00:00 0          /usr/local/cuda/lib64/libcudart.so.13\n"
+        maps += f"7f0000002000-7f0000003000 r-xp 00000000 00:00 0          {CUDA_RUNTIME}\n"
     texts = {
         "proc/meminfo": f"MemTotal:       {kib} kB\nMemFree:        {kib} kB\n"
         f"MemAvailable:   {host['available_ram_bytes'] >> 10} kB\n"
@@ -91,8 +95,10 @@ def place(own: str, path: str, files: dict[str, str], listed: list[str] | None) 
                 pass
 
 
-def install_distributions(folder: str, distributions: dict[str, str], scripts: str) -> None:
-    """Let importlib.metadata find these distributions (name → version) in ``folder``.
+def install_distributions(
+    folder: str, distributions: dict[str, str], modules: dict[str, list[str]], scripts: str
+) -> None:
+    """Let importlib.metadata find these distributions (name → version) in ``folder``, and which ``modules`` each brings.
 
     The first is the engine: it gets ``scripts``, the text of its entry points.
     """
@@ -101,6 +107,8 @@ def install_distributions(folder: str, distributions: dict[str, str], scripts: s
         os.makedirs(place, exist_ok=True)
         with open(os.path.join(place, "METADATA"), "w") as file:
             file.write(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        with open(os.path.join(place, "top_level.txt"), "w") as file:
+            file.write("".join(f"{module}\n" for module in modules.get(name, [])))
         if scripts and number == 0:
             with open(os.path.join(place, "entry_points.txt"), "w") as file:
                 file.write(scripts)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from types import FrameType
 from typing import Any
 
-from .decisions import DECISIONS
 from .errors import fault_of, frames_of, root_exception, under
 
 
@@ -28,8 +28,7 @@ def listen_to_log(package: str) -> list[str]:
                 text = record.getMessage()
             except Exception as error:
                 text = f"{record.msg!r} ({error!r})"
-            if DECISIONS.phase_now() == "import":
-                WARNED_ON_IMPORT.append(record.name)
+            WARNED_ON_IMPORT.update(_being_imported())
             rows.append(f"{record.levelname} {record.name}:{record.lineno} {text}")
         return record
 
@@ -37,10 +36,20 @@ def listen_to_log(package: str) -> list[str]:
     return rows
 
 
-#: Loggers that warned while a module was imported.
-WARNED_ON_IMPORT: list[str] = []
+#: Modules that were being imported when something warned: they, and those that imported them.
+WARNED_ON_IMPORT: set[str] = set()
 #: Exceptions that look like a stand-in's and that the engine took note of and went on.
 SWALLOWED: list[str] = []
+
+
+def _being_imported() -> set[str]:
+    names = set()
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "<module>":
+            names.add(str(frame.f_globals.get("__name__")))
+        frame = frame.f_back
+    return names
 
 
 def note_swallowed(error: BaseException) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from .decisions import DECISIONS
 from .files import Files
+from .furniture import CUDA_RUNTIME
 from .unknown import Unknown
 
 #: The C library, under the names that stand in programs: part of every world.
@@ -34,7 +35,7 @@ def _libraries(is_ours: Callable[[str], bool]) -> None:
         text = os.fsdecode(name) if isinstance(name, (str, bytes)) or hasattr(name, "__fspath__") else None
         if text is None or text in LIBC or is_ours(text):
             ordinary(self, name, *args, **kwargs)
-        elif DECISIONS.take("library", text, False, True):
+        elif text == CUDA_RUNTIME or DECISIONS.take("library", text, False, True):
             self.__class__, self._name, self._handle = _UnknownLibrary, text, 0
         else:
             raise OSError(f"{text}: cannot open shared object file: No such file or directory")

@@ -13,7 +13,7 @@ from typing import Any
 
 from . import chance, furniture, guards, host, logs, network
 from .decisions import DECISIONS
-from .errors import describe
+from .errors import came_of_a_fall, describe, root_exception
 from .files import WORK
 from .gpucount import GPUCount
 from .processes import Reached, World
@@ -59,6 +59,9 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
         answer["warnings"] = list(warnings)
         if reached.config is not None:
             answer["resolved"] = _texts(child.adapter.resolved(reached.config), child.files)
+            answer["stage"] = progress.stage
+            if request.get("backends", True):
+                answer["backends"] = _backends(child, reached.config, progress, said)
     except SystemExit as error:
         if error.code in (0, None):
             answer["note"] = "exit 0"
@@ -69,8 +72,8 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
     except BaseException as error:
         answer.update(_told(child, error, said))
     guards.GUARD.on = False
+    answer.setdefault("stage", progress.stage)
     answer.update(
-        stage=progress.stage,
         done=progress.done,
         warnings=[child.files.clean(row) for row in answer.get("warnings", warnings)],
         cpu_seconds=round(time.process_time() - started, 4),
@@ -86,8 +89,29 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
         denied=guards.GUARD.denied,
         missing={name: where for name, where in child.last.missing.items() if name not in before},
         # A module that warns while it is imported has to warn in every run, so it is not imported ahead.
-        new_modules=[] if logs.WARNED_ON_IMPORT else _new(before),
+        new_modules=[name for name in _new(before) if name not in logs.WARNED_ON_IMPORT],
     )
+    return answer
+
+
+def _backends(child: Any, config: Any, progress: Progress, said: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the workers come to that this configuration starts."""
+    DECISIONS.phase = progress.stage = "backends"
+    swallowed = len(logs.SWALLOWED)
+    answer: dict[str, Any] = {"outcome": "passed", "note": None}
+    try:
+        child.adapter.backends(config, progress)
+    except Reached as reached:
+        answer["note"] = reached.what
+    except guards.ForeignCode as error:
+        answer.update(outcome="unclear", reason=f"asks to run code of its own: {child.files.clean(str(error))}")
+    except BaseException as error:
+        answer.update(_told(child, error, said))
+        fall = came_of_a_fall(root_exception(error))
+        if fall is not None and answer.get("fault") is None:
+            answer["fault"] = f"it was raised from {child.files.clean(fall)}"[:300]
+    answer["swallowed"] = logs.SWALLOWED[swallowed:]
+    del logs.SWALLOWED[swallowed:]
     return answer
 
 

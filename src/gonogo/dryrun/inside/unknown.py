@@ -186,6 +186,12 @@ def _arithmetic(sign: str) -> Any:
     return operate
 
 
+def _divide(self: Any, *_other: Any) -> Any:
+    return Unknown(f"({self._gonogo_name} //)"[:200]), Unknown(f"({self._gonogo_name} %)"[:200])
+
+
+for _name in ("__divmod__", "__rdivmod__"):
+    setattr(Unknown, _name, _divide)
 for _name, _sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")):
     setattr(Unknown, f"__{_name}__", _ordering(_sign))
 for _name in [
@@ -228,6 +234,8 @@ for _name in [
 def unknown(qualified: str) -> Any:
     """An unknown value of that name: a class where the name looks like one, so that it can be subclassed."""
     base = qualified.rsplit(".", 1)[-1].lstrip("_")
+    if base[:1].isupper() and base.endswith(("Error", "Exception")):  # or no code could name it in an except clause
+        return type(base, (RuntimeError,), {"__module__": qualified.rpartition(".")[0]})
     if base[:1].isupper() and not (base.isupper() and len(base) > 1):
         module, _, name = qualified.rpartition(".")
         return UnknownClass(name, (UnknownBase,), {"__module__": module, "__qualname__": name, "_gonogo_unknown": True})

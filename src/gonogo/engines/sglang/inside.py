@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
+import sys
 from typing import Any
 
 from gonogo_inside.processes import Reached  # type: ignore[import-not-found]
+from gonogo_inside.workers import alone, fitting, nobody, stop_before_weights  # type: ignore[import-not-found]
 
 
 def prepare(progress: Any) -> None:
@@ -19,13 +22,17 @@ def prepare(progress: Any) -> None:
     check = made.check_server_args
 
     def resolve_once(self: Any, *args: Any, **kwargs: Any) -> Any:
-        progress.enter("configuration")
         assert settle is not None
+        if progress.stage == "backends":
+            return settle(self, *args, **kwargs)
+        progress.enter("configuration")
         settle(self, *args, **kwargs)
         check(self)
         raise Reached("the configuration", self)
 
     def check_server_args(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if progress.stage == "backends":
+            return check(self, *args, **kwargs)
         progress.enter("configuration")
         check(self, *args, **kwargs)
         raise Reached("the configuration", self)
@@ -34,6 +41,56 @@ def prepare(progress: Any) -> None:
         made.resolve_once = resolve_once
     else:
         made.check_server_args = check_server_args
+
+
+def backends(config: Any, _progress: Any) -> None:
+    """What the first scheduler process does before it reads weights: its device, its groups, the model's layers.
+
+    The engine's own process function runs, up to the moment when the model is built. Other processes are there by name only.
+    """
+    scheduler: Any = importlib.import_module("sglang.srt.managers.scheduler")
+    alone(importlib.import_module("sglang.srt.distributed.parallel_state"))
+    importlib.import_module("sglang.srt.model_loader.loader")
+    loaders = [each for name, each in sys.modules.items() if name.startswith("sglang.srt.model_loader")]
+    stop_before_weights(loaders, ("_initialize_model",))
+    # It would log what went wrong and end its parent process.
+    scheduler.get_exception_traceback = _raise_again
+    for module in [each for name, each in sys.modules.items() if name.startswith("sglang.srt")]:
+        for name in ("get_zmq_socket", "get_zmq_socket_on_host", "kill_itself_when_parent_died"):
+            if name in vars(module):
+                setattr(module, name, nobody)
+    faulthandler.enable = nobody
+    words = {
+        "server_args": config,
+        "port_args": _Ports(),
+        "gpu_id": config.base_gpu_id,
+        "tp_rank": 0,
+        "pp_rank": 0,
+        "moe_ep_rank": 0,
+        "attn_cp_rank": 0,
+        "moe_dp_rank": 0,
+        "dp_rank": None,
+        "pipe_writer": nobody,
+        "writer": nobody,
+    }
+    scheduler.run_scheduler_process(**fitting(scheduler.run_scheduler_process, words))
+
+
+class _Ports:
+    """Addresses of sockets that are never opened."""
+
+    nccl_port = 29500
+
+    def __getattr__(self, name: str) -> str:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return f"ipc:///tmp/{name}"
+
+
+def _raise_again() -> Any:
+    error = sys.exc_info()[1]
+    assert error is not None
+    raise error
 
 
 def call(target: str, positional: list[Any], arguments: dict[str, Any]) -> None:

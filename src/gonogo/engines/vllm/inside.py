@@ -11,6 +11,7 @@ from typing import Any
 
 from gonogo_inside.logs import note_swallowed  # type: ignore[import-not-found]
 from gonogo_inside.processes import Reached  # type: ignore[import-not-found]
+from gonogo_inside.workers import alone, fitting, stop_before_weights  # type: ignore[import-not-found]
 
 
 def prepare(progress: Any) -> None:
@@ -26,6 +27,38 @@ def prepare(progress: Any) -> None:
     for module in list(sys.modules.values()):
         if getattr(module, "__name__", "").startswith("vllm.entrypoints") and "run_dp_supervisor" in vars(module):
             module.run_dp_supervisor = _supervise  # type: ignore[attr-defined]
+
+
+def backends(config: Any, _progress: Any) -> None:
+    """What a worker process does before it reads weights, in the first worker: its device, its groups, the model's layers.
+
+    The engine's own worker is started, up to the moment when the model is built. Other processes are there by name only.
+    """
+    name = config.parallel_config.worker_cls
+    worker = importlib.import_module(name.rpartition(".")[0])
+    bases = [importlib.import_module(kind.__module__) for kind in getattr(worker, name.rpartition(".")[2]).__mro__]
+    wrapper = next(base.WorkerWrapperBase for base in bases if hasattr(base, "WorkerWrapperBase"))
+    parallel_state: Any = importlib.import_module("vllm.distributed.parallel_state")
+    alone(parallel_state)
+    if hasattr(parallel_state, "_node_count"):
+        parallel_state._node_count = lambda *_args: getattr(config.parallel_config, "nnodes", 1)
+    importlib.import_module("vllm.model_executor.model_loader")
+    loaders = [each for name, each in sys.modules.items() if name.startswith("vllm.model_executor.model_loader")]
+    stop_before_weights(loaders, ("initialize_model", "_initialize_model"))
+    words = {
+        "vllm_config": config,
+        "local_rank": 0,
+        "rank": 0,
+        "distributed_init_method": "tcp://127.0.0.1:29500",
+        "is_driver_worker": True,
+    }
+    made = wrapper(**fitting(wrapper, {"vllm_config": config, "rpc_rank": 0}))
+    if "all_kwargs" in inspect.signature(made.init_worker).parameters:
+        made.init_worker([words])
+    else:
+        made.init_worker(**words)
+    made.init_device()
+    made.load_model()
 
 
 def _ending(ordinary: Any, progress: Any) -> Any:
