@@ -29,7 +29,6 @@ from gonogo.check.result import LaunchResult
 from gonogo.engines.types import Engine, engine_named
 from gonogo.launches import Launch
 from gonogo.problems import OwnProblem, UsageProblem
-
 from upstream.calls import calls
 from upstream.commands import Found, commands
 from upstream.passages import SUFFIXES, passages
@@ -92,9 +91,7 @@ class Asking:
                     for task in tasks:
                         task.result()
                     pending = {
-                        key: launch
-                        for key, launch in pending.items()
-                        if self.rows[key, hardware]["verdict"] == "NO-GO"
+                        key: launch for key, launch in pending.items() if self.rows[key, hardware]["verdict"] == "NO-GO"
                     }
             finally:
                 for checker in checkers:

@@ -35,7 +35,6 @@ from gonogo.models.find import Models
 from gonogo.places import cache_folder
 from gonogo.problems import UsageProblem
 from gonogo.releases import Releases
-
 from upstream.blocks import Case, cases, count
 from upstream.evaluating import AS_EXPECTED, NOT_IMPORTED
 from upstream.sdist import sdist
@@ -93,7 +92,7 @@ class Asking:
         launch = self._launch(case)
         world = self.worlds[hardware_of(case)]
         answers = self._answers(launch, world)
-        outcome = outcome_of(answers[0].words, answers[0].depends, world)
+        outcome = outcome_of(answers[0], world)
         text = str(answers[0].words.get("traceback") or "")
         agrees = all(self._as_expected(case, one) for one in answers)
         row = {
@@ -123,7 +122,9 @@ class Asking:
         first = self.runs.answer(launch, world, self.models)
         if not first.missing:
             return [first]
-        return [self.runs.answer(launch, world, models) for _, models in assumptions(first.missing, self.models)] or [first]
+        return [self.runs.answer(launch, world, models) for _, models in assumptions(first.missing, self.models)] or [
+            first
+        ]
 
     def _as_expected(self, case: Case, answer: Answer) -> bool:
         words = answer.words
@@ -149,7 +150,7 @@ class Asking:
         if launch.unread or launch.engine != self.engine:
             return None
         answers = self._answers(replace(launch, env=case.env), world)
-        again = outcome_of(answers[0].words, answers[0].depends, world)
+        again = outcome_of(answers[0], world)
         return (again.kind, again.error) == (outcome.kind, outcome.error)
 
 
@@ -161,7 +162,9 @@ def _matches(case: Case, outcome: Outcome) -> bool:
         pattern = ast.literal_eval(case.match) if case.match else ""
     except ValueError:
         return True
-    return bool(re.search(pattern, outcome.error.message) or re.search(pattern, f"Value error, {outcome.error.message}"))
+    return bool(
+        re.search(pattern, outcome.error.message) or re.search(pattern, f"Value error, {outcome.error.message}")
+    )
 
 
 def main() -> int:
@@ -185,7 +188,9 @@ def main() -> int:
             rows.append((case, asking.row(case)))
             print(f"\r{len(rows)} of {len(read)}   ", end="", file=sys.stderr, flush=True)
     if chosen.out:
-        chosen.out.write_text("".join(json.dumps({**asdict(case), **row}) + "\n" for case, row in rows), encoding="utf-8")
+        chosen.out.write_text(
+            "".join(json.dumps({**asdict(case), **row}) + "\n" for case, row in rows), encoding="utf-8"
+        )
     return _report(chosen.release, blocks, found, rows, unread, chosen.show, time.perf_counter() - started)
 
 
@@ -202,7 +207,9 @@ def _report(
     asked = {(case.path, case.line) for case, _ in rows}
     agreed = [(case, row) for case, row in rows if row["agrees"]]
     launches = [row["as_launch"] for _, row in rows if row["as_launch"] is not None]
-    print(f"\n{release}: {blocks} pytest.raises blocks, {len(places)} make a configuration, {len(asked)} can be read off")
+    print(
+        f"\n{release}: {blocks} pytest.raises blocks, {len(places)} make a configuration, {len(asked)} can be read off"
+    )
     print(f"{len(rows)} cases: {len(agreed)} refused as the test says, {len(rows) - len(agreed)} not")
     print(f"  in gonogo's normal form too: {sum(row['normal_form'] for _, row in agreed)}")
     print(f"  as launches of Python: {len(launches)}, {sum(launches)} end the same")
@@ -210,7 +217,9 @@ def _report(
         if not row["agrees"] or row["as_launch"] is False or not row["normal_form"]:
             error = row["error"] or {}
             said = f"{error.get('type')}: {error.get('message')}" if error else row["reason"]
-            print(f"\n  {case.path}:{case.line} [{case.parameters}] {'; '.join(case.steps) or ' '.join(case.argv)}"[:400])
+            print(
+                f"\n  {case.path}:{case.line} [{case.parameters}] {'; '.join(case.steps) or ' '.join(case.argv)}"[:400]
+            )
             print(f"    the test: {case.expected} {case.match or ''}"[:300])
             print(f"    here: {row['outcome']} {said} {row['last']} as launch: {row['as_launch']}"[:600])
     if show:

@@ -12,11 +12,34 @@ from upstream.names import Function, Reader
 
 #: What a readable expression may be made of besides literals, calls and attributes.
 _PARTS = (
-    *(ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred, ast.keyword, ast.Load, ast.Subscript, ast.Slice),
-    *(ast.Call, ast.Attribute, ast.Name, ast.UnaryOp, ast.BinOp, ast.unaryop, ast.operator, ast.JoinedStr, ast.FormattedValue),
+    *(
+        ast.Constant,
+        ast.List,
+        ast.Tuple,
+        ast.Set,
+        ast.Dict,
+        ast.Starred,
+        ast.keyword,
+        ast.Load,
+        ast.Subscript,
+        ast.Slice,
+    ),
+    *(
+        ast.Call,
+        ast.Attribute,
+        ast.Name,
+        ast.UnaryOp,
+        ast.BinOp,
+        ast.unaryop,
+        ast.operator,
+        ast.JoinedStr,
+        ast.FormattedValue,
+    ),
     *(ast.IfExp, ast.Compare, ast.cmpop, ast.BoolOp, ast.boolop),
 )
-_PLAIN = frozenset("bool bytes dict float frozenset int len list max min range set str tuple".split())
+_PLAIN = frozenset(
+    {"bool", "bytes", "dict", "float", "frozenset", "int", "len", "list", "max", "min", "range", "set", "str", "tuple"}
+)
 _LIBRARIES = frozenset({"argparse", "json", "math", "pydantic", "re", "torch", "transformers"})
 _MAKES = frozenset({"LLM", "EngineArgs", "AsyncEngineArgs", "create_engine_config", "parse_args", "from_cli_args"})
 _PATCHES = frozenset({"patch", "mocker", "Mock", "MagicMock", "SimpleNamespace", "chdir", "syspath_prepend"})
@@ -139,7 +162,11 @@ class _File:
         steps: list[ast.expr] = []
         for statement in node.body:
             match statement:
-                case ast.Expr(value=value) | ast.Assign(targets=[_], value=value) | ast.AnnAssign(value=ast.expr() as value):
+                case (
+                    ast.Expr(value=value)
+                    | ast.Assign(targets=[_], value=value)
+                    | ast.AnnAssign(value=ast.expr() as value)
+                ):
                     filled = self.reader.filled_in(value, values)
                     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
                     if isinstance(target, ast.Name):
@@ -150,7 +177,11 @@ class _File:
                 case _:
                     raise _CannotReadError("the block holds more than calls")
         # What an earlier step made is part of the later ones that name it.
-        steps = [one for at, one in enumerate(steps) if not any(ast.unparse(one) in ast.unparse(later) for later in steps[at + 1 :])]
+        steps = [
+            one
+            for at, one in enumerate(steps)
+            if not any(ast.unparse(one) in ast.unparse(later) for later in steps[at + 1 :])
+        ]
         if not self._makes_configuration(steps):
             return None
         if not self._runs(node, around, values):
@@ -203,7 +234,11 @@ class _File:
                 module = self.imports.get(made.func.id, ("", None))[0].split(".")
                 if made.func.id == "LLM":
                     return made is step
-                return made.func.id in _MAKES or module[:2] in ([self.package, one] for one in _CONFIGURING) or len(module) == 1
+                return (
+                    made.func.id in _MAKES
+                    or module[:2] in ([self.package, one] for one in _CONFIGURING)
+                    or len(module) == 1
+                )
             made = made.func if isinstance(made, ast.Call) else made.value
         return True
 
@@ -216,7 +251,9 @@ class _File:
             if self._checked(test):
                 raise _CannotReadError("it stands in a branch")
             plain = ast.Expression(ast.fix_missing_locations(test))
-            if bool(eval(compile(plain, self.path, "eval"), {"__builtins__": {}}, dict(_BUILT_IN))) != (inner in outer.body):
+            if bool(eval(compile(plain, self.path, "eval"), {"__builtins__": {}}, dict(_BUILT_IN))) != (
+                inner in outer.body
+            ):
                 return False
         return True
 

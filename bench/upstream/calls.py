@@ -12,7 +12,6 @@ from gonogo.launches import Source
 from gonogo.launches.calls import read_expression
 from gonogo.launches.programs import engine_of_call
 from gonogo.problems import UsageProblem
-
 from upstream.commands import Found
 from upstream.names import Function, Reader
 from upstream.passages import Passage
@@ -25,6 +24,7 @@ def calls(engine: Engine, path: str, passage: Passage) -> Iterator[Found]:
     except (SyntaxError, ValueError):
         return  # a sketch of code
     reader = Reader(tree)
+    registers = _registers(tree)
     for node, function in calls_in(tree, None):
         found = engine_of_call(dotted(node.func))
         if found is None or found[0].name != engine.name:
@@ -36,7 +36,19 @@ def calls(engine: Engine, path: str, passage: Passage) -> Iterator[Found]:
         except UsageProblem as problem:
             yield Found(path, place, text, None, str(problem))
             continue
+        if registers:
+            launch = replace(launch, unread=(*launch.unread, registers))
         yield Found(path, place, text, replace(launch, source=Source(path, place)))
+
+
+def _registers(tree: ast.Module) -> str | None:
+    """The function by which this code adds something of its own to the engine, if it does: then it is another engine."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = dotted(node.func)
+            if name.rpartition(".")[2].startswith("register_"):
+                return f"what {name}() has added"
+    return None
 
 
 def calls_in(node: ast.AST, function: Function | None) -> Iterator[tuple[ast.Call, Function | None]]:

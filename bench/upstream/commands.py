@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -10,7 +11,6 @@ from gonogo.engines.types import Engine
 from gonogo.launches import Launch, Source, read_line
 from gonogo.launches.shell import statements_of
 from gonogo.problems import UsageProblem
-
 from upstream.passages import Passage
 from upstream.shelltext import LogicalLine, logical_lines
 
@@ -98,8 +98,11 @@ def _prose_lines(text: str, starts: re.Pattern[str]) -> Iterator[LogicalLine]:
 
 def _begins(front: str) -> bool:
     """Whether only programs, variables and options stand in what comes before the launch: no sentence does."""
-    return all(re.match(r"[A-Z_][A-Z0-9_]*=|[a-z-]+$|--?\w|\\$|\S*/\S*$", word) for word in front.split()[:-1]) and not re.search(
-        r"\b(?:the|a|with|use|using|start|run|via|your|for|and|or)\s", front.removeprefix("docker run").removeprefix("uv run")
+    return all(
+        re.match(r"[A-Z_][A-Z0-9_]*=|[a-z-]+$|--?\w|\\$|\S*/\S*$", word) for word in front.split()[:-1]
+    ) and not re.search(
+        r"\b(?:the|a|with|use|using|start|run|via|your|for|and|or)\s",
+        front.removeprefix("docker run").removeprefix("uv run"),
     )
 
 
@@ -125,7 +128,7 @@ def _statements(text: str, starts: re.Pattern[str]) -> Iterator[str]:
     except UsageProblem:
         return
     places = [statement.pipeline[0].words[0].position for statement in statements] + [len(text)]
-    for begin, end in zip(places, places[1:], strict=False):
+    for begin, end in itertools.pairwise(places):
         piece = text[begin:end].rstrip()
         piece = re.sub(r"(?:&&|\|\||;|&)\s*$", "", piece)
         if starts.search(piece):

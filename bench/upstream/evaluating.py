@@ -40,7 +40,9 @@ def _imported(module: str, attribute: str | None) -> Any:
         found = importlib.import_module(module)
         if attribute is None:
             return found
-        return getattr(found, attribute) if hasattr(found, attribute) else importlib.import_module(f"{module}.{attribute}")
+        return (
+            getattr(found, attribute) if hasattr(found, attribute) else importlib.import_module(f"{module}.{attribute}")
+        )
     except ImportError as error:
         error.add_note(NOT_IMPORTED)
         raise

@@ -11,7 +11,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 Values = MutableMapping[str, ast.expr]
 _MOST_ROUNDS = 6
 _CHANGE_IN_PLACE = frozenset(
-    "add append clear discard extend insert pop popitem remove reverse setdefault sort update".split()
+    {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "reverse", "setdefault"}
+    | {"sort", "update"}
 )
 
 
@@ -84,8 +85,9 @@ class Reader:
 
     def _take(self, statement: ast.stmt, values: Values) -> None:
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(
-                target=ast.Name(id=name), value=ast.expr() as value
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
             ):
                 filled = self.filled_in(value, values)
                 values[name] = filled
@@ -103,7 +105,10 @@ def _only_returns(function: Function) -> bool:
     *before, last = function.body
     return (
         isinstance(last, ast.Return)
-        and all(isinstance(one, (ast.Assign, ast.AnnAssign, ast.ImportFrom, ast.Import)) or _is_docstring(one) for one in before)
+        and all(
+            isinstance(one, (ast.Assign, ast.AnnAssign, ast.ImportFrom, ast.Import)) or _is_docstring(one)
+            for one in before
+        )
         and not any(isinstance(node, (ast.Yield, ast.Await)) for node in ast.walk(function))
     )
 

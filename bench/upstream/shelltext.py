@@ -13,7 +13,9 @@ _PROMPT = re.compile(r"^\s*(?:\([\w.-]+\)\s*)?[$%]\s+")
 _HERE = re.compile(r"(?<!<)<<-?\s*(['\"]?)([A-Za-z_]\w*)\1")
 _OPENS = re.compile(r"(?:^|[\s;&|])(?:if|for|while|until|case|select)\s|(?:^|\s)\w+\s*\(\)\s*\{|^\s*\{\s*$")
 _CLOSES = re.compile(r"(?:^|[\s;])(?:fi|done|esac)(?=$|[\s;&|>)])|^\s*\}")
-_ASSIGNED = re.compile(r"(?:^|[\s;(])([A-Za-z_]\w*)\+?=|\bfor\s+([A-Za-z_]\w*)\s+in\b|\bread\s+(?:-\w+\s+)*([A-Za-z_]\w*)")
+_ASSIGNED = re.compile(
+    r"(?:^|[\s;(])([A-Za-z_]\w*)\+?=|\bfor\s+([A-Za-z_]\w*)\s+in\b|\bread\s+(?:-\w+\s+)*([A-Za-z_]\w*)"
+)
 _MOST_LINES = 60
 
 

@@ -10,11 +10,12 @@ from typing import Any
 
 from gonogo.dryrun import backends
 from gonogo.dryrun.answer import Answer, outcome_of
-from gonogo.dryrun.fuller import hangs_on_missing, lacking, with_tokenizer
+from gonogo.dryrun.fuller import LIST, hangs_on_missing, lacking, with_lists, with_tokenizer
 from gonogo.dryrun.importflips import ImportFlips
 from gonogo.dryrun.known_names import KnownNames
 from gonogo.dryrun.memory import Memory
 from gonogo.dryrun.needed import NeededModules
+from gonogo.dryrun.openpackages import packages_named
 from gonogo.dryrun.outcome import DryRun
 from gonogo.dryrun.plugins import foreign_plugins
 from gonogo.dryrun.process import ChildProcess
@@ -55,7 +56,13 @@ class DryRuns:
     def run(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> DryRun:
         """One dry run of ``launch`` in ``world``. Raises OwnProblem where the child itself fails."""
         answer = self.answer(launch, world, models, allow_code)
-        return DryRun(outcome_of(answer, world), answer.asked, answer.missing, answer.assumed)
+        return DryRun(
+            outcome_of(answer, world),
+            answer.asked,
+            answer.missing,
+            answer.assumed,
+            tuple(answer.words.get("lacks", ())),
+        )
 
     def answer(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> Answer:
         """The child's own words on the launch, and what they depend on that cannot be known."""
@@ -83,6 +90,7 @@ class DryRuns:
         missing += [path for path in words.get("paths", ()) if path.rstrip("/") not in request["models"]]
         depends, workers = self._depends_on(child, request, words)
         depends += self._depends_on_import(world, request, words)
+        words["lacks"] = [name for name in packages_named(words, child.state["missing"]) if name not in world.packages]
         workers += self._workers_depend_on(child, world, request, words)
         asked = (*request["paths"], *request["models"])
         answer = Answer(words, depends, asked, tuple(missing), assumed, workers)
@@ -143,7 +151,9 @@ class DryRuns:
         if answer["outcome"] != "passed":
             found += [f"the path {path}, which is not here" for path in gone]
             found += [f"what this command answers: {command}" for command in answer.get("commands", ())]
-        found += [f"{name} of the model, which is not among its facts" for name in hangs_on_missing(answer)]
+        found += [
+            f"{name} of the model, which is not among its facts" for name in self._hangs_on(child, request, answer)
+        ]
         flips = [row for row in answer.get("decisions", []) if row["phase"] == "run" and row["usual"] != row["other"]][
             :_MOST_FLIPS
         ]
@@ -160,6 +170,15 @@ class DryRuns:
                 workers.append(told)
             _keep_common(answer, other)
         return tuple(found), tuple(workers)
+
+    def _hangs_on(self, child: ChildProcess, request: dict[str, Any], answer: dict[str, Any]) -> list[str]:
+        """Files that a refusal hangs on; a model's list of files only where it ends otherwise with one."""
+        names = list(hangs_on_missing(answer))
+        if any(name.endswith(LIST) for name in names):
+            other = child.ask_one(with_lists(request))
+            if other["outcome"] != "asks" and signature(other) == signature(answer):
+                names = [name for name in names if not name.endswith(LIST)]
+        return names
 
     def _workers_depend_on(
         self, child: ChildProcess, world: World, request: dict[str, Any], answer: dict[str, Any]

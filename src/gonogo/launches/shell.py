@@ -21,7 +21,9 @@ _REDIRECTION = re.compile(r"&>>|&>|<<<|<<-|<<|<>|<&|<|>>|>&|>\||>")
 # What documents write where the reader is to put something: <MODEL> (a shell would read from a file MODEL), {{ port }},
 # {port}, and ... for the rest.
 _ANGLED = r"<[A-Za-z](?:[^<>|&;'\"\n]*[^<>|&;'\"\s])?>"
-_PLACEHOLDER = re.compile(_ANGLED + r"|\{\{[^{}\n]*\}\}|\{[A-Za-z_][A-Za-z0-9_]*\}|(?<![^\s=])(?:\.\.\.|\u2026)(?![^\s;&|)])")
+_PLACEHOLDER = re.compile(
+    _ANGLED + r"|\{\{[^{}\n]*\}\}|\{[A-Za-z_][A-Za-z0-9_]*\}|(?<![^\s=])(?:\.\.\.|\u2026)(?![^\s;&|)])"
+)
 _LONGEST_PLACEHOLDER = 80
 _OPERATOR = re.compile(r"&&|\|\||;;|\|&|[;&|()\n]")
 _PARAMETER = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:(:?[-+=?])(.*))?", re.DOTALL)
