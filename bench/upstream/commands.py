@@ -39,6 +39,8 @@ def commands(engine: Engine, path: str, passage: Passage) -> Iterator[Found]:
         found = _read(engine, line, starts)
         if found is not None:
             launch, text, problem = found
+            if passage.kind == "prose" and launch is not None and not _is_command(launch):
+                continue
             place = passage.line + line.line - 1
             if launch is not None:
                 launch = replace(launch, release=None, source=Source(path, place))
@@ -104,6 +106,11 @@ def _begins(front: str) -> bool:
         r"\b(?:the|a|with|use|using|start|run|via|your|for|and|or)\s",
         front.removeprefix("docker run").removeprefix("uv run"),
     )
+
+
+def _is_command(launch: Launch) -> bool:
+    """Whether one word at most stands before the options: a sentence goes on."""
+    return launch.entry != "command" or all(word.startswith("-") for word in launch.args[2:3])
 
 
 def _read(engine: Engine, line: LogicalLine, starts: re.Pattern[str]) -> tuple[Launch | None, str, str | None] | None:

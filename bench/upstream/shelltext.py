@@ -13,9 +13,8 @@ _PROMPT = re.compile(r"^\s*(?:\([\w.-]+\)\s*)?[$%]\s+")
 _HERE = re.compile(r"(?<!<)<<-?\s*(['\"]?)([A-Za-z_]\w*)\1")
 _OPENS = re.compile(r"(?:^|[\s;&|])(?:if|for|while|until|case|select)\s|(?:^|\s)\w+\s*\(\)\s*\{|^\s*\{\s*$")
 _CLOSES = re.compile(r"(?:^|[\s;])(?:fi|done|esac)(?=$|[\s;&|>)])|^\s*\}")
-_ASSIGNED = re.compile(
-    r"(?:^|[\s;(])([A-Za-z_]\w*)\+?=|\bfor\s+([A-Za-z_]\w*)\s+in\b|\bread\s+(?:-\w+\s+)*([A-Za-z_]\w*)"
-)
+_ASSIGNED = re.compile(r"(?:^|[\s;(])([A-Za-z_]\w*)\+?=|\bfor\s+([A-Za-z_]\w*)\s+in\b")
+_READ = re.compile(r"\bread\s([^;|&<\n]*)")
 _MOST_LINES = 60
 
 
@@ -69,6 +68,7 @@ class _Assigned:
 
     def take(self, line: str, certain: bool) -> None:
         names = [name for found in _ASSIGNED.findall(line) for name in found if name]
+        names += [name for found in _READ.findall(line) for name in found.split()]
         plain = _plain_assignment(line) if certain else None
         for name in names if plain is None else plain:
             self.statements.pop(name, None)

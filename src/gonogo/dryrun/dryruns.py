@@ -47,6 +47,7 @@ class DryRuns:
         self._progress = progress or Progress()
         self._jobs = jobs
         self._children: dict[str, ChildProcess] = {}
+        self._named: dict[str, dict[str, None]] = {}  # launch → models that the engine asked for
         folder = memory.folder.parent / "import-decisions" if memory is not None else None
         self._cache = memory.folder.parent if memory is not None else cache_folder()
         self._needed = NeededModules(memory.folder.parent / "needed-modules" if memory is not None else None)
@@ -100,13 +101,18 @@ class DryRuns:
 
     def _ask(self, child: ChildProcess, request: dict[str, Any], models: Models, world: World) -> dict[str, Any]:
         """The answer, once all models that the engine asks for are told, and which names its packages do not have."""
+        named = self._named.setdefault(_launch_in(request), {})
         for _ in range(_MOST_QUESTIONS):
+            for name in named:
+                if name not in request["models"]:
+                    facts = models.facts(name)
+                    request["models"][name] = {"files": {}, "known": False} if facts is None else facts_of(facts)
             answer = child.ask_one(request)
             if answer["outcome"] == "asks":
-                name = answer["repository"]
-                facts = models.facts(name)
-                request["models"][name] = {"files": {}, "known": False} if facts is None else facts_of(facts)
+                named[answer["repository"]] = None
                 continue
+            touched = set(answer.get("touched", ()))
+            request["models"] = {name: facts for name, facts in request["models"].items() if name in touched}
             known = self._names.answers(world, answer.get("decisions", ()))
             answer["decisions"] = [row for row in answer.get("decisions", ()) if row["key"] not in known]
             wrong = {key: False for key, there in known.items() if not there}
@@ -319,6 +325,12 @@ class DryRuns:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+
+def _launch_in(request: dict[str, Any]) -> str:
+    """What of a request is the launch itself, whatever is known of models."""
+    told = {key: value for key, value in request.items() if key not in ("models", "paths", "forced", "count")}
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode(errors="surrogatepass")).hexdigest()
 
 
 def _without_count(description: dict[str, Any], count: bool) -> dict[str, Any]:

@@ -29,6 +29,7 @@ class Hub:
         self.wanted: dict[str, bool] = {}
         self.code: set[str] = set()
         self.asked_by: dict[str, list[str]] = {}
+        self.touched: set[str] = set()
 
     def answer(self, method: str, url: str) -> tuple[int, dict[str, str], bytes]:
         """Status, headers and body."""
@@ -45,6 +46,7 @@ class Hub:
         return self._file(repository, model, name, method)
 
     def _model(self, repository: str) -> dict[str, Any] | None:
+        self.touched.add(repository)
         if repository not in self.models:
             self.ask(repository)
         model = self.models.get(repository)
