@@ -69,6 +69,7 @@ wheel: $(MADE)  ## build the wheel into dist/
 # ORACLE_PIP: options for pip, where it should take torch from another place than usual.
 VLLM_LAUNCHES ?= 2000
 SGLANG_LAUNCHES ?= 600
+GPU_LAUNCHES ?= 300
 SEED ?= 1
 ORACLE_PIP ?=
 ASK = rm -f .oracle/fresh-$(1).jsonl \
@@ -78,6 +79,8 @@ ASK = rm -f .oracle/fresh-$(1).jsonl \
 	  --launches $(2) --sites 0 --seed $(SEED) --jobs $(JOBS) \
 	&& $(BIN)/python bench/agreement.py $(1)==$(3) .oracle/fresh-$(1).jsonl --machine .oracle/machine-$(1).json
 
+SECOND_JUDGE = $(BIN)/python bench/oracle/second_judge.py $(1)==$(2) --environment .oracle/$(1) --launches $(GPU_LAUNCHES) --seed $(SEED)
+
 .oracle/%/.made: bench/oracle/set_up.py bench/oracle/vllm-0.32.0.txt bench/oracle/sglang-0.5.23.txt | $(MADE)
 	$(BIN)/python bench/oracle/set_up.py $* .oracle/$* $(ORACLE_PIP)
 	@touch $@
@@ -85,6 +88,10 @@ ASK = rm -f .oracle/fresh-$(1).jsonl \
 oracle: $(MADE) .oracle/vllm/.made .oracle/sglang/.made  ## compare with the real engines (see CONTRIBUTING.md)
 	$(call ASK,vllm,$(VLLM_LAUNCHES),0.32.0)
 	$(call ASK,sglang,$(SGLANG_LAUNCHES),0.5.23)
+	$(PYTEST) -m oracle
+	$(call SECOND_JUDGE,vllm,0.32.0)
+	$(call SECOND_JUDGE,vllm,0.33.0)
+	$(call SECOND_JUDGE,sglang,0.5.23)
 
 clean:  ## remove all that make made here, except fetched releases (gonogo releases remove)
 	rm -rf .venv .oracle dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -50,7 +50,7 @@ def dry_runs(engine: str, release: str, machine: Row, folder: Path) -> Iterator[
 
         def dry_run(launch: Row) -> Row:
             answer = runs.answer(launch_of(engine, launch), world, models)
-            return _as_record(answer.words, answer.depends)
+            return as_record(answer.words, answer.depends)
 
         yield dry_run
 
@@ -83,7 +83,7 @@ def launch_of(engine: str, launch: Row) -> Launch:
     return Launch(engine, ("python", "-m", module, *words), "module", module, words, env=launch["env"])
 
 
-def _as_record(words: Row, depends: tuple[str, ...]) -> Row:
+def as_record(words: Row, depends: tuple[str, ...]) -> Row:
     """The child's own words in the terms of a record, which knows no ``unclear``."""
     why = words.get("fault") or words.get("reason")
     unclear = words["outcome"] == "unclear" or bool(depends)

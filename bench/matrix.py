@@ -23,8 +23,10 @@ from gonogo.dryrun import DryRuns, World
 from gonogo.hardware.parse import parse_hardware
 from gonogo.launches.types import Launch
 from gonogo.models.find import Models
+from gonogo.places import cache_folder
 from gonogo.problems import OwnProblem, UsageProblem
 from gonogo.releases import Releases
+from gonogo.releases.surfaces import Surfaces
 from matrix_models import SHAPES, write_models
 
 RELEASES = [
@@ -51,7 +53,7 @@ def cells(spec: str, gpus: list[str], models: Models) -> dict[tuple[str, str], d
     assert version is not None
     release = Releases().get(engine, version)
     found: dict[tuple[str, str], dict[str, Any]] = {}
-    with DryRuns() as runs:
+    with DryRuns(surfaces=Surfaces(cache_folder() / "surfaces")) as runs:
         for gpu in gpus:
             world = World(release, parse_hardware(gpu))
             for shape in SHAPES:

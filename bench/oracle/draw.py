@@ -114,8 +114,17 @@ class Flag:
 class Drawer:
     """Draws launches of one engine, and learns from their answers which raise sites are left."""
 
-    def __init__(self, engine: str, flags: list[dict[str, Any]], found: list[Guard], models: list[str]) -> None:
+    def __init__(
+        self,
+        engine: str,
+        flags: list[dict[str, Any]],
+        found: list[Guard],
+        models: list[str],
+        device: str | None = "cpu",
+    ) -> None:
+        """``device`` is named in launches of an engine that asks for it (None: in none)."""
         self._engine = engine
+        self._device = [] if device is None else ["--device", device]
         self._models = models
         self._flags = [Flag(name, row) for row in flags if (name := _name_of(row)) and not _is_skipped(name)]
         self._by_word = {word: flag for flag in self._flags for word in _words_for(flag)}
@@ -358,7 +367,7 @@ class Drawer:
         return argv[1], words
 
     def _launch(self, number: str, model: str, words: Words, env: dict[str, str], guard: Guard | None) -> Launch:
-        argv = ["serve", model] if self._engine == "vllm" else ["--model-path", model, "--device", "cpu"]
+        argv = ["serve", model] if self._engine == "vllm" else ["--model-path", model, *self._device]
         for name, parts in words.items():
             argv.append(f"--{name}")
             argv += [json.dumps(parts).replace("MODEL", model)] if isinstance(parts, dict) else parts

@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import enum
+import importlib
+import importlib.util
 import json
 import sys
 import types
@@ -83,11 +85,12 @@ def _fields(config: Any, depth: int = 0) -> Row:
 
 def _vllm() -> list[Row]:
     import vllm.config
-    from vllm.entrypoints.launchers.cli_args import make_arg_parser
     from vllm.utils.argparse_utils import FlexibleArgumentParser
 
     sys.argv = ["vllm", "serve", "--help"]  # the release fills in its parser only for a reader
-    rows = _parser_rows(make_arg_parser(FlexibleArgumentParser()))
+    places = (f"vllm.entrypoints.{name}.cli_args" for name in ("common", "launchers", "openai"))
+    place = next(name for name in places if importlib.util.find_spec(name) is not None)
+    rows = _parser_rows(importlib.import_module(place).make_arg_parser(FlexibleArgumentParser()))
     for row in rows:
         name = "".join(word.title() for word in row["dest"].split("_"))
         by_lower = {one.lower(): getattr(vllm.config, one) for one in dir(vllm.config)}
@@ -105,12 +108,16 @@ def _sglang() -> list[Row]:
     return _parser_rows(parser)
 
 
+def flags(engine: str) -> list[Row]:
+    """Every flag of the parser of ``vllm`` or ``sglang``, as it is installed here."""
+    return _vllm() if engine == "vllm" else _sglang()
+
+
 def main() -> None:
     if sys.argv[1:] not in (["vllm"], ["sglang"]):
         sys.exit(__doc__)
     engine = sys.argv[1]
-    rows = _vllm() if engine == "vllm" else _sglang()
-    json.dump({"engine": engine, "flags": rows}, sys.__stdout__ or sys.stdout, indent=1)
+    json.dump({"engine": engine, "flags": flags(engine)}, sys.__stdout__ or sys.stdout, indent=1)
 
 
 if __name__ == "__main__":

@@ -58,11 +58,13 @@ __all__ = [
 def check(
     command: str | Sequence[str] | Launch | Sequence[Launch],
     *,
-    release: str | None = None,
+    release: str | Path | None = None,
     gpu: str | Sequence[str] | None = None,
     models_dir: str | Path | None = None,
     model_facts: Mapping[str, str | Path] | None = None,
     env: Mapping[str, str] | None = None,
+    without: Sequence[str] = (),
+    with_: Sequence[str] = (),
     hub: bool = True,
     allow_code: bool = False,
 ) -> CheckResult:
@@ -77,6 +79,8 @@ def check(
             models_dir=models_dir,
             model_facts=model_facts,
             env=env,
+            without=without,
+            with_=with_,
             hub=hub,
             allow_code=allow_code,
         )

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from gonogo import __version__
@@ -187,8 +188,9 @@ def _add_check(commands: argparse._SubParsersAction[_Parser]) -> None:
     world = check.add_argument_group("what is assumed of the launch")
     world.add_argument(
         "--release",
-        metavar="ENGINE==VERSION",
-        help="the release to check against (default: that of the image, the installed one, the newest)",
+        metavar="ENGINE==VERSION|DIR",
+        help="the release to check against: a version, or a folder with a checkout, an unpacked sdist or wheel, or an "
+        "environment (default: that of the image, the installed one, the newest)",
     )
     world.add_argument(
         "--gpu",
@@ -212,6 +214,21 @@ def _add_check(commands: argparse._SubParsersAction[_Parser]) -> None:
         default=[],
         metavar="NAME=VALUE",
         help="an environment variable of the launch; can be given again",
+    )
+    world.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a package of the official image that is not installed (its distribution or import name); can be given again",
+    )
+    world.add_argument(
+        "--with",
+        action="append",
+        default=[],
+        dest="with_",
+        metavar="NAME[==VERSION]",
+        help="a package that is installed besides; can be given again",
     )
     world.add_argument(
         "--allow-code",
@@ -247,7 +264,7 @@ def _add_releases(commands: argparse._SubParsersAction[_Parser]) -> None:
     fetch = actions.add_parser("fetch", help="fetch releases into the cache")
     remove = actions.add_parser("remove", help="remove releases from the cache")
     for action in (fetch, remove):
-        action.add_argument("specs", nargs="+", metavar="ENGINE==VERSION", help="a release")
+        action.add_argument("specs", nargs="+", metavar="ENGINE==VERSION|DIR", help="a release, or a folder with one")
     for action, run in ((listing, _list_releases), (fetch, _fetch_releases), (remove, _remove_releases)):
         _add_format(action, argparse.SUPPRESS)
         action.runs(run)
@@ -286,6 +303,8 @@ def _check(options: argparse.Namespace, launch: list[str] | None) -> int:
                 models_dir=options.models_dir,
                 model_facts=parse_mounted(options.model_facts),
                 env=env,
+                without=options.without,
+                with_=options.with_,
                 hub=not options.offline,
                 allow_code=options.allow_code,
             )
@@ -325,9 +344,11 @@ def _fetch_releases(options: argparse.Namespace, _launch: list[str] | None) -> i
     from gonogo.reports.listings import list_done
 
     releases, done = Releases(), []
-    for engine, version in [releases.parse(spec) for spec in options.specs]:
-        release = releases.get(engine, version or releases.newest(engine))
-        done.append((release.engine, release.version))
+    parsed = [None if releases.is_folder(spec) else releases.parse(spec) for spec in options.specs]
+    for spec, named in zip(options.specs, parsed, strict=True):
+        for engine, version in [named] if named is not None else releases.take_all(Path(spec)):
+            release = releases.get(engine, version or releases.newest(engine))
+            done.append((release.engine, release.version))
     say(list_done("fetched", done, options.format))
     for note in releases.notes:
         say_aside(f"gonogo: {note}")
@@ -339,12 +360,15 @@ def _remove_releases(options: argparse.Namespace, _launch: list[str] | None) -> 
     from gonogo.reports.listings import list_done
 
     releases, done = Releases(), []
-    for engine, version in [releases.parse(spec) for spec in options.specs]:
-        if version is None:
-            raise UsageProblem(f"say which release of {engine} to remove: {engine}==VERSION")
-        done.append((engine, version))
-    for engine, version in done:
-        releases.remove(engine, version)
+    parsed = [None if releases.is_folder(spec) else releases.parse(spec) for spec in options.specs]
+    for named in parsed:
+        if named is not None and named[1] is None:
+            raise UsageProblem(f"say which release of {named[0]} to remove: {named[0]}==VERSION")
+    for spec, named in zip(options.specs, parsed, strict=True):
+        if named is None:
+            done += releases.remove_folder(Path(spec))
+        else:
+            done += [(named[0], version) for version in releases.remove(named[0], spec.partition("==")[2].strip())]
     say(list_done("removed", done, options.format))
     return 0
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import textwrap
 
 import pytest
+
+from gonogo.engines.types import engine_named
 from upstream.calls import calls
 from upstream.commands import Found, commands
 from upstream.passages import passages
 from upstream.shelltext import logical_lines
-
-from gonogo.engines.types import engine_named
 
 VLLM = engine_named("vllm")
 

@@ -33,7 +33,7 @@ def test_a_package_may_be_installed_where_no_image_is_named(checker: Checker) ->
     words = f"{LLAMA} --tensor-parallel-size 16 --distributed-executor-backend ray"
     verdict, world = checked(checker, f"vllm serve {words}")
     assert verdict == "HOLD"
-    assert world.depends_on == ("whether the package ray is installed, which the official image does not have",)
+    assert "whether the package ray is installed" in world.depends_on[0]
     verdict, world = checked(checker, f"docker run vllm/vllm-openai:v0.33.0 {words}")
     assert verdict == "NO-GO"
     assert world.error is not None

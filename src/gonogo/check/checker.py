@@ -9,8 +9,9 @@ from pathlib import Path
 
 from gonogo.check.hardware_open import choose_hardware, fit
 from gonogo.check.models_assumed import assumptions
+from gonogo.check.packages_chosen import ChosenPackages, choose_packages, in_release
 from gonogo.check.packages_open import with_packages_open
-from gonogo.check.releases_open import ReleaseChoice, choose_releases
+from gonogo.check.releases_open import ReleaseChoice, choose_releases, packages_assumed
 from gonogo.check.result import CheckResult, LaunchResult, WorldResult
 from gonogo.check.secrets import without_secrets
 from gonogo.check.verdict import decided_by, verdict_of, worst
@@ -23,7 +24,8 @@ from gonogo.models.find import Models
 from gonogo.places import cache_folder
 from gonogo.problems import OwnProblem, ReleaseProblem
 from gonogo.progress import Progress
-from gonogo.releases import Releases
+from gonogo.releases import Release, Releases
+from gonogo.releases.surfaces import Surfaces
 
 _NOT_CHECKED = ("weights", "memory", "kernels", "network")
 
@@ -45,42 +47,54 @@ class Checker:
         self._progress = progress or Progress()
         self._releases = Releases(folder, self._progress)
         memory = Memory(folder / "outcomes") if remember else None
-        self._runs = DryRuns(memory, self._progress, jobs or os.cpu_count() or 1)
+        surfaces = Surfaces(folder / "surfaces", self._progress)
+        self._runs = DryRuns(memory, self._progress, jobs or os.cpu_count() or 1, surfaces=surfaces)
 
     def check(
         self,
         command: str | Sequence[str] | Launch | Sequence[Launch],
         *,
-        release: str | None = None,
+        release: str | Path | None = None,
         gpu: str | Sequence[str] | None = None,
         models_dir: str | Path | None = None,
         model_facts: Mapping[str, str | Path] | None = None,
         env: Mapping[str, str] | None = None,
+        without: Sequence[str] = (),
+        with_: Sequence[str] = (),
         hub: bool = True,
         allow_code: bool = False,
     ) -> CheckResult:
         """The verdict on one launch, or on several.
 
-        ``command`` is a shell line, the words of a command, or launches. ``release`` is ``vllm==0.33.0`` or ``vllm``;
-        ``gpu`` ``H100:8`` or several of that kind; ``models_dir`` a folder ``ORG/NAME/config.json``; ``model_facts``
-        says which model a path is; ``env`` is added to the launch's environment; without ``hub`` nothing is asked of
-        the network; ``allow_code`` trusts variables that bring code. Raises UsageProblem for what makes no sense and
-        OwnProblem where gonogo cannot do its work.
+        ``command`` is a shell line, the words of a command, or launches. ``release`` is ``vllm==0.33.0``, ``vllm``, or a
+        folder: a checkout of the engine, an unpacked sdist or wheel, an environment that it is installed in. ``gpu`` is
+        ``H100:8`` or several of that kind; ``models_dir`` a folder ``ORG/NAME/config.json``; ``model_facts`` says which
+        model a path is; ``env`` is added to the launch's environment. ``without`` names packages of the image that are not
+        there, ``with_`` such that are there besides (``ray``, ``ray==2.50``), by distribution or import name. Without
+        ``hub`` nothing is asked of the model hub; ``allow_code`` trusts variables that bring code. Raises UsageProblem for
+        what makes no sense and OwnProblem where gonogo cannot do its work.
         """
         launches = launches_of(command)
         check_environment(env or {})
         gpus = (gpu,) if isinstance(gpu, str) else tuple(gpu or ())
+        chosen = choose_packages(_words(without), _words(with_))
         results = []
         for launch in launches:
             launch = without_secrets(replace(launch, env={**launch.env, **(env or {})}))
             mounted = {**_mounts(launch), **(model_facts or {})}
             folder = Path(models_dir) if models_dir is not None else None
             models = Models(folder, mounted, hub=hub, cache=self._cache, progress=self._progress)
-            results.append(self._check(launch, release, gpus, models, allow_code))
+            results.append(self._check(launch, release, gpus, models, chosen, allow_code))
         return CheckResult(worst(result.verdict for result in results), tuple(results))
 
     def _check(
-        self, launch: Launch, release: str | None, gpus: tuple[str, ...], models: Models, allow_code: bool
+        self,
+        launch: Launch,
+        release: str | Path | None,
+        gpus: tuple[str, ...],
+        models: Models,
+        chosen: ChosenPackages,
+        allow_code: bool,
     ) -> LaunchResult:
         hardware = choose_hardware(gpus, launch.gpu_count)
         choice = choose_releases(launch, release, self._releases)
@@ -94,9 +108,13 @@ class Checker:
                     raise
                 worlds.append(_not_run(version, choice, hardware.hardware[0], str(problem)))
                 continue
+            assumed += packages_assumed(found, hardware.hardware)
+            applied = in_release(chosen, found, self._releases)
+            assumed += applied.assumed
             for one, sized in zip(hardware.hardware, hardware.sized, strict=True):
-                for model, size, run in self._in_models(launch, World(found, one), models, sized, allow_code):
-                    worlds.append(_world(version, choice, size, model, run, launch))
+                world = World(applied.release, one, applied.packages)
+                for model, size, run in self._in_models(launch, world, models, sized, allow_code):
+                    worlds.append(_world(found, choice, size, model, run, launch))
                     assumed += run.assumed
         assumed += _told(models, worlds)
         results = tuple(worlds)
@@ -142,7 +160,8 @@ class Checker:
         def run(hardware: Hardware) -> DryRun:
             there = replace(world, hardware=hardware)
             found = tried(there)
-            return found if launch.image else with_packages_open(found, there, tried)
+            known = launch.image is not None or world.release.installed is not None
+            return found if known else with_packages_open(found, there, tried)
 
         if not sized:
             return world.hardware, run(world.hardware)
@@ -165,6 +184,10 @@ def _each_its_own(run: DryRun) -> DryRun:
     return replace(run, outcome=replace(run.outcome, kind="unclear", reason=reason, depends_on=("the model",)))
 
 
+def _words(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
 def _mounts(launch: Launch) -> dict[str, str | Path]:
     """Folders of this machine that the launch's container sees, where they exist here."""
     return {inside: Path(outside) for inside, outside in launch.mounts.items() if Path(outside).is_dir()}
@@ -178,14 +201,14 @@ def _model(run: DryRun, models: Models) -> str | None:
 
 
 def _world(
-    version: str, choice: ReleaseChoice, hardware: Hardware, model: str | None, run: DryRun, launch: Launch
+    release: Release, choice: ReleaseChoice, hardware: Hardware, model: str | None, run: DryRun, launch: Launch
 ) -> WorldResult:
     outcome = run.outcome
     if launch.unread and outcome.kind != "unclear":
         reason = f"the launch says what cannot be read here: {'; '.join(launch.unread)}"
         outcome = replace(outcome, kind="unclear", reason=reason, depends_on=(*outcome.depends_on, *launch.unread))
     return WorldResult(
-        release=version,
+        release=release.version,
         release_from=choice.chosen_by,
         gpu=hardware.gpu.name,
         count=hardware.count,
@@ -210,7 +233,7 @@ def _not_checked(worlds: tuple[WorldResult, ...]) -> tuple[str, ...]:
 
 def _not_run(version: str, choice: ReleaseChoice, hardware: Hardware, why: str) -> WorldResult:
     return WorldResult(
-        release=version,
+        release=version.partition("@")[0],
         release_from=choice.chosen_by,
         gpu=hardware.gpu.name,
         count=hardware.count,

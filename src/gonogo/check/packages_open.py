@@ -19,7 +19,9 @@ def with_packages_open(run: DryRun, world: World, again: Callable[[World], DryRu
     for name in run.lacks:
         other = again(replace(world, packages={**world.packages, name: True}))
         if (other.outcome.kind, other.outcome.error) != (run.outcome.kind, run.outcome.error):
-            decides.append(f"whether the package {name} is installed, which the official image does not have")
+            decides.append(
+                f"whether the package {name} is installed, which the official image does not have (--with {name} or --without {name} says so)"
+            )
     if not decides:
         return run
     reason = f"it depends on {'; '.join(decides)}"

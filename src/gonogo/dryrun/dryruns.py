@@ -39,9 +39,17 @@ class DryRuns:
     """Runs launches. ``memory`` remembers outcomes over processes (None: not at all). Close it, or use it with ``with``."""
 
     def __init__(
-        self, memory: Memory | None = None, progress: Progress | None = None, jobs: int = 2, backends: bool = True
+        self,
+        memory: Memory | None = None,
+        progress: Progress | None = None,
+        jobs: int = 2,
+        backends: bool = True,
+        surfaces: Surfaces | None = None,
     ) -> None:
-        """``jobs`` forks run at a time in one child. Without ``backends`` no dry run looks further than the configuration."""
+        """``jobs`` forks run at a time in one child. Without ``backends`` no dry run looks further than the configuration.
+
+        ``surfaces`` tells which names the packages of a world have; without it that is a decision like others.
+        """
         self._backends = backends
         self._memory = memory
         self._progress = progress or Progress()
@@ -51,7 +59,7 @@ class DryRuns:
         folder = memory.folder.parent / "import-decisions" if memory is not None else None
         self._cache = memory.folder.parent if memory is not None else cache_folder()
         self._needed = NeededModules(memory.folder.parent / "needed-modules" if memory is not None else None)
-        self._names = KnownNames(Surfaces(self._cache / "surfaces", self._progress))
+        self._names = KnownNames(surfaces)
         self._flips = ImportFlips(folder, self._flipped_child, self._progress.say)
 
     def run(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> DryRun:
@@ -129,12 +137,13 @@ class DryRuns:
         self, child: ChildProcess, request: dict[str, Any], words: dict[str, Any], models: Models, world: World
     ) -> tuple[dict[str, Any], dict[str, Any], tuple[str, ...]]:
         """A refusal once more with a stand-in tokenizer where the facts lack one; request, answer, and what that assumes."""
-        names = [] if words["outcome"] in ("passed", "unclear") else lacking(request, words)
+        told = words.get("backends") or words
+        names = [] if told["outcome"] in ("passed", "unclear") else lacking(request, words)
         if not names:
             return request, words, ()
         fuller = with_tokenizer(request, names, stand_in_tokenizer(world.release, self._cache / "tokenizers"))
         again = self._ask(child, fuller, models, world)
-        if signature(again) == signature(words):
+        if signature(again) == signature(words) and _of_workers(again) == _of_workers(words):
             return fuller, again, ()
         return (
             fuller,
@@ -331,6 +340,10 @@ def _launch_in(request: dict[str, Any]) -> str:
     """What of a request is the launch itself, whatever is known of models."""
     told = {key: value for key, value in request.items() if key not in ("models", "paths", "forced", "count")}
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode(errors="surrogatepass")).hexdigest()
+
+
+def _of_workers(answer: dict[str, Any]) -> tuple[Any, ...] | None:
+    return signature(answer["backends"]) if answer.get("backends") else None
 
 
 def _without_count(description: dict[str, Any], count: bool) -> dict[str, Any]:

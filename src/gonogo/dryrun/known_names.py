@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from gonogo.dryrun.packages import import_name, vendors_table
+from gonogo.dryrun.packages import imports_of, vendors_table
 from gonogo.dryrun.world import World
 from gonogo.releases.surfaces import Surfaces
 
@@ -15,13 +15,15 @@ _KINDS = ("import", "attribute", "hasattr")
 class KnownNames:
     """Tells what is known of the names that an engine asked its packages for."""
 
-    def __init__(self, surfaces: Surfaces) -> None:
-        """``surfaces`` reads wheels."""
+    def __init__(self, surfaces: Surfaces | None) -> None:
+        """``surfaces`` reads wheels; without it nothing is known."""
         self._surfaces = surfaces
 
     def answers(self, world: World, decisions: Iterable[dict[str, Any]]) -> dict[str, bool]:
         """Of the ``decisions`` about names (usual answer: it is there) those whose answer is known, by key."""
         found: dict[str, bool] = {}
+        if self._surfaces is None:
+            return found
         for row in decisions:
             if row["kind"] not in _KINDS or row["usual"] is not True or not _is_plain(row["name"]):
                 continue
@@ -47,4 +49,4 @@ def _distribution_of(world: World, name: str) -> str | None:
         module = ".".join(parts[:count])
         if module in table:
             return table[module] or None
-    return next((each for each in world.release.versions if import_name(each) == parts[0]), None)
+    return next((each for each in world.release.versions if parts[0] in imports_of(world.release, each)), None)

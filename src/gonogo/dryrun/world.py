@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from gonogo.dryrun.packages import distributions_in, modules_of, packages_in, vendors_table
+from gonogo.dryrun.packages import distributions_in, modules_of, packages_in, told_by_environment, vendors_table
 from gonogo.engines.types import Engine, engine_named
 from gonogo.hardware.types import Hardware
 from gonogo.releases import Release
@@ -56,12 +56,14 @@ class World:
         if cuda:
             versions["cuda"] = ".".join(cuda.split(".")[:2])
         image = table.get("image", {}).get(vendor, {})
-        suffix = table.get("version_suffix", {}).get(vendor, "")
-        distributions = {engine.name: release.version + suffix}
-        distributions |= distributions_in(packages.faked, vendors_table(engine, vendor), versions)
-        distributions |= {
-            name: versions[like] for name, like in image.get("distributions", {}).items() if like in versions
-        }
+        distributions = {engine.name: self._version()}
+        distributions |= distributions_in(packages.faked, vendors_table(engine, vendor), release)
+        if not told_by_environment(release, vendor):
+            distributions |= {
+                name: versions[like]
+                for name, like in image.get("distributions", {}).items()
+                if like in versions and like in distributions
+            }
         return {
             "package": engine.package,
             "adapter": str(engine.inside),
@@ -72,9 +74,10 @@ class World:
             "absent": sorted(packages.absent),
             "hidden": packages.hidden,
             "empty": packages.empty,
+            "unlisted": packages.unlisted,
             "distributions": distributions,
             "modules": {
-                **modules_of(distributions, packages.faked, vendors_table(engine, vendor)),
+                **modules_of(distributions, packages.faked, vendors_table(engine, vendor), release),
                 engine.name: [engine.package],
             },
             "hardware": self._hardware(),
@@ -85,6 +88,14 @@ class World:
             "limits": self.limits,
             "withheld": sorted(self.withheld),
         }
+
+    def _version(self) -> str:
+        """The version that the vendor's build of the engine has."""
+        version, vendor = self.release.version, self.hardware.gpu.vendor
+        build = self.release.build
+        if "+" in version and (build is None or build.vendor in (None, vendor)):
+            return version
+        return version.partition("+")[0] + str(self.engine.table.get("version_suffix", {}).get(vendor, ""))
 
     def _hardware(self) -> dict[str, Any]:
         told = asdict(self.hardware)

@@ -177,6 +177,26 @@ def _is_version(text: str, wanted: Version) -> bool:
         return False
 
 
+def version_on(store: Store, project: str, date: datetime) -> str | None:
+    """The newest finished version of any ``project`` that was there on ``date``; None where there was none.
+
+    Remembered without end: what there was on a day does not change. Raises OwnProblem where the index cannot be reached.
+    """
+    path = store.listing(f"{project}-{date:%Y-%m-%d}")
+    remembered = read_record(path)
+    if remembered is not None and "version" in remembered:
+        return None if remembered["version"] is None else str(remembered["version"])
+    try:
+        releases = _ask(project, index_address())
+    except NoSuchPackage:
+        releases = ()
+    final = (one for one in releases if not one.prerelease and not one.yanked)
+    found = next((one.version for one in final if one.date is None or one.date <= date), None)
+    with suppress(OSError):
+        write_record(path, {"version": found})
+    return found
+
+
 class NoSuchPackage(OwnProblem):
     """The index has no project of that name."""
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
+import os
 import re
-import time
-from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,17 +12,15 @@ from gonogo.engines.types import ENGINES, Engine, engine_named
 from gonogo.places import cache_folder
 from gonogo.problems import OwnProblem, UsageProblem
 from gonogo.progress import Progress
-from gonogo.releases.dead_weight import patterns
-from gonogo.releases.python import ChildPython, allows, python_for, running
-from gonogo.releases.record import LAYOUT, Record, record_in
-from gonogo.releases.store import Store, files_on_disk, read_record, write_record
+from gonogo.releases.cached import MARK, in_cache, ready_release, sizes, sweep
+from gonogo.releases.python import ChildPython, python_for
+from gonogo.releases.record import Record, record_in, touch
+from gonogo.releases.store import Store
 from gonogo.releases.types import CachedRelease, Release
 
 if TYPE_CHECKING:
+    from gonogo.releases.folders import EngineFolder
     from gonogo.releases.index import ReleaseInfo
-
-_RESOLUTION = 2  # one more whenever the same requirements come to other packages
-_DAY = 86400.0
 
 
 class Releases:
@@ -67,7 +63,7 @@ class Releases:
             problem = caught
         if final and engine not in self._offline:
             return final[0]
-        cached = [version for name, version, _ in self._in_cache() if name == engine]
+        cached = [key for name, key, _ in in_cache(self._store) if name == engine and MARK not in key]
         cached = [version for version in cached if version in final or not (final or Version(version).is_prerelease)]
         if cached:
             newest = max(cached, key=Version)
@@ -79,17 +75,49 @@ class Releases:
 
     def cached(self) -> list[CachedRelease]:
         """What is in the cache, with sizes. Reads the sizes of all files: some tenths of a second."""
-        found = [
-            (engine, version, record, self._files(engine, version)) for engine, version, record in self._in_cache()
-        ]
-        answer = []
-        for engine, version, record, files in found:
-            others = [each for name, number, _, each in found if (name, number) != (engine, version)]
-            own = sum(size for file, size in files.items() if not any(file in other for other in others))
-            path = self._store.release(engine, version)
-            has_packages = bool(_environments_of(path))
-            answer.append(CachedRelease(engine, version, record.date, sum(files.values()), own, path, has_packages))
-        return answer
+        return sizes(self._store)
+
+    def is_folder(self, spec: str) -> bool:
+        """Whether what says which release is meant is a path, and not a name with or without a version."""
+        if spec.partition("=")[0].strip() in ENGINES:
+            return False
+        return os.sep in spec or spec.startswith((".", "~")) or _is_there(spec)
+
+    def take(self, engine: str, folder: Path) -> str:
+        """The key by which get() knows what a folder holds of an engine now; that is copied into the cache first.
+
+        A folder is a checkout, an unpacked sdist or wheel, a site folder or a virtual environment. Raises UsageProblem
+        where it does not hold the engine, OwnProblem where it cannot be read.
+        """
+        from gonogo.releases.folders import engines_in
+
+        there = engines_in(_resolved(folder))
+        found = next((one for one in there if one.engine.name == engine), None)
+        if found is None:
+            raise UsageProblem(f"{folder} holds {there[0].engine.name}, not {engine}")
+        return self._take(found)
+
+    def take_all(self, folder: Path) -> list[tuple[str, str]]:
+        """Every engine in a folder with its key; see take()."""
+        from gonogo.releases.folders import engines_in
+
+        return [(one.engine.name, self._take(one)) for one in engines_in(_resolved(folder))]
+
+    def installed(self, engine: str) -> str | None:
+        """The key of the engine in the active virtual environment, or in the Python that runs gonogo; None: in neither."""
+        from gonogo.releases.installed import active_engine
+
+        found = active_engine(engine_named(engine))
+        return None if found is None else self._take(found)
+
+    def _take(self, found: EngineFolder) -> str:
+        from gonogo.releases.copies import copy_of
+        from gonogo.releases.nearest import Nearest
+
+        try:
+            return copy_of(self._store, found, Nearest(self))
+        finally:
+            self._progress.clear()
 
     def get(self, engine: str, version: str) -> Release:
         """The release, fetched first if need be.
@@ -97,22 +125,22 @@ class Releases:
         Raises UsageProblem for a release that does not exist or needs a Python that the machine does not have,
         OwnProblem where it cannot be fetched.
         """
-        adapter, version = engine_named(engine), _plain_version(version)
+        adapter = engine_named(engine)
+        if MARK in version:
+            touch(self._store.release(engine, version))
+        else:
+            version = _plain_version(version)
         ready = self._ready(adapter, version)
         if ready is not None:
             return ready
-        version = self._as_released(engine, version)
-        name = f"{engine} {version}"
+        version = version if MARK in version else self._as_released(engine, version)
+        name = f"{engine} {version.partition(MARK)[0]}"
         try:
             with self._store.lock(f"{engine}-{version}"):
                 ready = self._ready(adapter, version)
                 if ready is not None:  # another process has just made it
                     return ready
-                if self._record(engine, version) is None:
-                    self._fetch(adapter, version)
-                record = self._record(engine, version)
-                if record is None:
-                    raise OwnProblem(f"the cache {self._store.folder} does not keep what is written into it")
+                record = self._unpacked(adapter, version)
                 try:
                     self._furnish(adapter, version, record, python_for(record.requires_python, name))
                 except OwnProblem as problem:
@@ -128,21 +156,59 @@ class Releases:
             raise OwnProblem(f"the cache {self._store.folder} does not keep what is written into it")
         return ready
 
-    def remove(self, engine: str, version: str) -> None:
-        """Remove a release from the cache, and environments no other uses. Raises UsageProblem if it is not there."""
+    def source(self, engine: str, version: str) -> Path:
+        """The folder with the record and the tree of a release of the index, fetched first if need be. See get()."""
+        with self._store.lock(f"{engine}-{version}"):
+            self._unpacked(engine_named(engine), version)
+        return self._store.release(engine, version)
+
+    def remove(self, engine: str, version: str) -> list[str]:
+        """Remove a release from the cache, and environments no other uses; its versions, as they were written there.
+
+        Raises UsageProblem if it is not there.
+        """
         engine_named(engine)
-        version = _plain_version(version)
-        place = self._store.release(engine, version)
-        if not place.exists():
-            held = ", ".join(f"{name} {number}" for name, number, _ in self._in_cache()) or "nothing"
+        keys = [_plain_version(version)]
+        if not self._store.release(engine, keys[0]).exists():
+            keys = [key for name, key, record in in_cache(self._store) if _is_meant(engine, version, name, key, record)]
+        if not keys:
+            held = ", ".join(f"{name} {record.version}" for name, _, record in in_cache(self._store)) or "nothing"
             raise UsageProblem(f"{engine} {version} is not in the cache, which holds {held}")
-        with (
-            self._store.lock(f"{engine}-{version}"),
-            self._store.lock("environments"),
-            self._store.writing("the cache"),
-        ):
-            self._store.discard(place)
-            self._sweep(0)
+        self._remove(engine, keys)
+        return sorted({key.partition(MARK)[0] for key in keys})
+
+    def remove_folder(self, folder: Path) -> list[tuple[str, str]]:
+        """Remove what was taken from a folder, which may be gone; engines and versions. Raises UsageProblem for nothing."""
+        place = _resolved(folder)
+        found = [
+            (engine, key, record.version)
+            for engine, key, record in in_cache(self._store)
+            if record.folder is not None and Path(record.folder).is_relative_to(place)
+        ]
+        if not found:
+            raise UsageProblem(f"nothing in the cache was taken from {folder}")
+        for engine in {engine for engine, _, _ in found}:
+            self._remove(engine, [key for name, key, _ in found if name == engine])
+        return sorted({(engine, version) for engine, _, version in found})
+
+    def version_on(self, project: str, date: datetime) -> str | None:
+        """The newest version that any project had on a day; None where the index has none. Remembered.
+
+        Raises OwnProblem where the index cannot be reached.
+        """
+        from gonogo.releases.index import version_on
+
+        return version_on(self._store, project, date)
+
+    def _remove(self, engine: str, keys: list[str]) -> None:
+        for key in keys:
+            with (
+                self._store.lock(f"{engine}-{key}"),
+                self._store.lock("environments"),
+                self._store.writing("the cache"),
+            ):
+                self._store.discard(self._store.release(engine, key))
+                sweep(self._store, 0)
 
     def _ask(self, engine: str, *, fresh: bool = False) -> list[ReleaseInfo]:
         from gonogo.releases.index import listing
@@ -159,57 +225,18 @@ class Releases:
         if text not in self.notes:
             self.notes.append(text)
 
-    def _in_cache(self) -> Iterator[tuple[str, str, Record]]:
-        for folder in self._store.releases():
-            engine, _, version = folder.name.partition("-")
-            record = self._record(engine, version) if engine in ENGINES else None
-            if record is not None:
-                yield engine, version, record
-
-    def _record(self, engine: str, version: str) -> Record | None:
-        """What is written of an unpacked release; None where there is none, or a damaged one."""
-        return record_in(self._store.release(engine, version))
-
     def _ready(self, adapter: Engine, version: str, *, lenient: bool = False) -> Release | None:
-        """The release if all of it is in the cache. Reads three small files and starts nothing.
+        return ready_release(self._store, adapter, version, self._note, lenient=lenient)
 
-        ``lenient``: an environment that another gonogo made, or for another Python that is here, will do.
-        """
-        record = self._record(adapter.name, version)
+    def _unpacked(self, adapter: Engine, version: str) -> Record:
+        """The record of a release, fetched first if need be. Call with its lock held."""
+        place = self._store.release(adapter.name, version)
+        if record_in(place) is None:
+            self._fetch(adapter, version)
+        record = record_in(place)
         if record is None:
-            return None
-        place, here = self._store.release(adapter.name, version), running()
-        if allows(record.requires_python, here.version) and not lenient:
-            candidates = [place / f"environment-{here.series}.json"]
-        else:
-            candidates = sorted(place.glob("environment-*.json"), reverse=True)
-        for path in candidates:
-            furnished = read_record(path)
-            if furnished is None or (furnished.get("rules") != _rules(adapter) and not lenient):
-                continue
-            try:
-                site = self._store.environment(furnished["environment"])
-                python = here.path if furnished["series"] == here.series else Path(furnished["python"])
-                versions = {str(name): str(number) for name, number in furnished["versions"].items()}
-                notes = [str(note) for note in furnished.get("notes", [])]
-            except (KeyError, TypeError, AttributeError):
-                continue
-            if python.exists() and read_record(site / "record.json") is not None and (site / "site").is_dir():
-                for note in (*record.notes, *(f"{adapter.name} {version}: {note}" for note in notes)):
-                    self._note(note)
-                return Release(
-                    engine=adapter.name,
-                    version=version,
-                    root=place / "tree",
-                    requires_python=record.requires_python,
-                    date=record.date,
-                    environment=site / "site",
-                    python=python,
-                    versions=versions | {adapter.name: version},
-                    identity=_hash([LAYOUT, record.content, site.name, versions]),
-                    build=record.build,
-                )
-        return None
+            raise OwnProblem(f"the cache {self._store.folder} does not keep what is written into it")
+        return record
 
     def _fetch(self, adapter: Engine, version: str) -> None:
         """Fetch and unpack a release. Call with its lock held."""
@@ -227,7 +254,7 @@ class Releases:
         """``version`` in the digits that the release has: 1.0 is 1.0.0 where there is no other."""
         from packaging.version import Version
 
-        spelt = [number for name, number, _ in self._in_cache() if name == engine]
+        spelt = [key for name, key, _ in in_cache(self._store) if name == engine and MARK not in key]
         if version not in spelt and not any(Version(one) == Version(version) for one in spelt):
             spelt = [info.version for info in self._ask(engine)]
         return next((one for one in spelt if Version(one) == Version(version)), version)
@@ -248,50 +275,28 @@ class Releases:
         raise no_such_release(engine, version, [info.version for info in known])
 
     def _furnish(self, adapter: Engine, version: str, record: Record, python: ChildPython) -> None:
-        """Find the packages of an unpacked release and build its environment. Call with the release's lock held."""
-        from gonogo.releases.environment import build
-        from gonogo.releases.requirements import resolve
+        from gonogo.releases.furnish import furnish
 
-        name = f"{adapter.name} {version}"
-        path = self._store.release(adapter.name, version) / f"environment-{python.series}.json"
-        self._progress.say(f"{name}: finding its packages")
-        with self._store.lock("environments"):
-            date = record.date if record.dated else None
-            found = resolve(self._store, adapter, record.requirements, date, python)
-            self._progress.say(f"{name}: fetching {len(found.installed)} packages")
-            environment = build(self._store, found.installed, python)
-            with self._store.writing(name):
-                write_record(
-                    path,
-                    {
-                        "environment": environment,
-                        "rules": _rules(adapter),
-                        "series": python.series,
-                        "python": str(python.path),
-                        "versions": found.versions,
-                        "notes": found.notes,
-                    },
-                )
-                self._sweep()
-
-    def _sweep(self, older_than: float = _DAY) -> None:
-        """Remove environments that no release names; younger ones may still be in use by a dry run."""
-        used = {name for folder in self._store.releases() for name in _environments_of(folder)}
-        for environment in self._store.environments():
-            if environment.name not in used and time.time() - environment.stat().st_mtime >= older_than:
-                self._store.discard(environment)
-
-    def _files(self, engine: str, version: str) -> dict[tuple[int, int], int]:
-        place = self._store.release(engine, version)
-        files = files_on_disk(place)
-        for environment in _environments_of(place):
-            files |= files_on_disk(self._store.environment(environment))
-        return files
+        furnish(self._store, adapter, version, record, python, self._progress)
 
 
-def _environments_of(release: Path) -> set[str]:
-    records = [read_record(path) for path in release.glob("environment-*.json")]
-    return {str(record["environment"]) for record in records if record and "environment" in record}
+def _is_there(name: str) -> bool:
+    try:
+        return Path(name).is_dir()
+    except (OSError, ValueError):  # too long for a name, or with a null byte
+        return False
+
+
+def _resolved(folder: Path) -> Path:
+    try:
+        return folder.expanduser().resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise UsageProblem(f"{_quoted(str(folder))} is no folder ({error})") from None
+
+
+def _is_meant(engine: str, version: str, name: str, key: str, record: Record) -> bool:
+    """Whether a release in the cache that was taken from a folder is of this version."""
+    return name == engine and MARK in key and version in (record.version, record.version.partition("+")[0])
 
 
 def _plain_version(text: str) -> str:
@@ -306,12 +311,3 @@ def _plain_version(text: str) -> str:
 
 def _quoted(text: str) -> str:
     return repr(text if len(text) <= 80 else f"{text[:80]}...")
-
-
-def _rules(adapter: Engine) -> str:
-    """Changes when environments have to be made anew because gonogo leaves out something else than it did."""
-    return _hash([LAYOUT, _RESOLUTION, adapter.table.get("environment", {}), patterns()])
-
-
-def _hash(content: object) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass
@@ -23,13 +24,14 @@ _LARGEST = 4 << 30  # bytes in all: far above any release, far below a disk
 class Member:
     """A regular file: ``name`` below what would be a site folder (a wheel) or the top folder (an sdist).
 
-    ``time`` is in seconds since 1970, ``read`` gives up to so many bytes of its content.
+    ``time`` is in seconds since 1970, ``read`` gives up to so many bytes of its content. ``status`` is that of a file on disk.
     """
 
     name: PurePosixPath
     time: float
     executable: bool
     read: Callable[[int], bytes]
+    status: os.stat_result | None = None
 
     @property
     def is_compiled(self) -> bool:
@@ -47,16 +49,22 @@ class Metadata:
 
 
 def write_tree(
-    engine: Engine, version: str, kind: Kind, members: Iterable[Member], tree: Path, source: str
+    engine: Engine,
+    version: str,
+    kind: Kind,
+    members: Iterable[Member],
+    tree: Path,
+    source: str,
+    like: Path | None = None,
 ) -> Metadata:
     """Write the engine's package and its metadata into the new folder ``tree``; ``source`` is what messages call it.
 
-    Compiled files stand there empty, so that asking whether they exist gives the truth. Raises OwnProblem for what is no
-    release of the engine.
+    Compiled files stand there empty, so that asking whether they exist gives the truth. Files that are the same in the
+    tree ``like`` are links to those, with their bytecode. Raises OwnProblem for what is no release of the engine.
     """
     tree.mkdir()
     placed = ((_place(engine, version, kind, member.name), member) for member in members)
-    newest = _write(((place, member) for place, member in placed if place is not None), tree, source)
+    newest = _write(((place, member) for place, member in placed if place is not None), tree, source, like)
     metadata = next((path for path in tree.glob("*.dist-info/METADATA")), None)
     if metadata is None or not (tree / engine.package).is_dir():
         raise OwnProblem(
@@ -70,7 +78,7 @@ def add_members(members: Iterable[Member], tree: Path, source: str) -> None:
     _write(((member.name, member) for member in members), tree, source)
 
 
-def _write(placed: Iterable[tuple[PurePosixPath, Member]], tree: Path, source: str) -> float:
+def _write(placed: Iterable[tuple[PurePosixPath, Member]], tree: Path, source: str, like: Path | None = None) -> float:
     """Write files to their places below ``tree``; the time of the newest."""
     newest, written = 0.0, 0
     for place, member in placed:
@@ -80,9 +88,25 @@ def _write(placed: Iterable[tuple[PurePosixPath, Member]], tree: Path, source: s
             raise OwnProblem(f"{source} unpacks to more than {_LARGEST >> 30} GiB: not using it")
         target = tree / place
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
+        if like is None or not _linked(like / place, content, target):
+            target.write_bytes(content)
         newest = max(newest, member.time)
     return newest
+
+
+def _linked(source: Path, content: bytes, target: Path) -> bool:
+    """Put a link to ``source`` at ``target`` if that is its content; its bytecode too, which then holds for both."""
+    try:
+        if source.read_bytes() != content:
+            return False
+        os.link(source, target)
+        for bytecode in source.parent.glob(f"__pycache__/{source.stem}.*.pyc") if source.suffix == ".py" else ():
+            link = target.parent / "__pycache__" / bytecode.name
+            link.parent.mkdir(exist_ok=True)
+            os.link(bytecode, link)
+    except OSError:  # none there, or a file system without hard links
+        return target.exists()
+    return True
 
 
 def names_in(tree: Path) -> frozenset[str]:

@@ -22,6 +22,28 @@ class Build:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """A distribution that is installed beside an engine.
+
+    ``imports`` are its import names, ``needs`` the distributions it asks for under any condition. ``elsewhere``: it does
+    not come from a package index.
+    """
+
+    version: str
+    imports: tuple[str, ...]
+    needs: tuple[str, ...]
+    elsewhere: bool = False
+
+
+@dataclass(frozen=True)
+class Installed:
+    """The environment that an engine is installed in, made for hardware of ``vendor``: its distributions by name."""
+
+    vendor: str
+    beside: dict[str, Beside]
+
+
+@dataclass(frozen=True)
 class Release:
     """One release of an engine, unpacked, with its light environment.
 
@@ -30,7 +52,8 @@ class Release:
     that the image of the release holds because of its requirements, those left out of the environment too (torch), and
     the engine itself; names are normalised (``flashinfer-python``). ``date`` is when the release was published.
     ``identity`` changes when any of this does: part of the keys under which outcomes are cached. ``build`` is None where
-    only the source could be had.
+    only the source could be had. ``published`` is False where nobody can tell that its files are those which were
+    published under this version. ``installed`` tells what stands beside an engine that was found installed.
     """
 
     engine: str
@@ -43,6 +66,8 @@ class Release:
     versions: dict[str, str]
     identity: str
     build: Build | None = None
+    published: bool = True
+    installed: Installed | None = None
 
 
 @dataclass(frozen=True)
@@ -50,7 +75,7 @@ class CachedRelease:
     """A release in the cache.
 
     ``size`` is in bytes on disk; ``own`` is the part that no other release shares. ``has_packages`` is False where only
-    its source is there, as after a fetch that was broken off.
+    its source is there, as after a fetch that was broken off. ``folder`` is where it was taken from, None: the index.
     """
 
     engine: str
@@ -60,3 +85,4 @@ class CachedRelease:
     own: int
     path: Path
     has_packages: bool = True
+    folder: str | None = None

@@ -37,7 +37,7 @@ def list_cached(releases: Releases, form: str) -> str:
     """The releases in the cache with their sizes, by engine, the newest first."""
     from packaging.version import Version
 
-    rows = sorted(releases.cached(), key=lambda row: Version(row.version), reverse=True)
+    rows = sorted(releases.cached(), key=lambda row: (Version(row.version), row.folder is None), reverse=True)
     rows.sort(key=lambda row: row.engine)
     if form == "json":
         return _document("gonogo.releases/1", cached=[_cached(row) for row in rows])
@@ -45,6 +45,7 @@ def list_cached(releases: Releases, form: str) -> str:
     for row in rows:
         note = f"  ({row.own / _MB:.0f} MB shared with no other)" if row.own < row.size else ""
         note = note if row.has_packages else "  (its packages are still to be fetched)"
+        note += f"  from {row.folder}" if row.folder is not None else ""
         name = f"{row.engine} {row.version}"
         lines.append(f"{name:20} {row.date:%Y-%m-%d}  {row.size / _MB:5.0f} MB{note}")
     return _text(lines or ["no release in the cache: fetch one with gonogo releases fetch ENGINE==VERSION"])
@@ -88,6 +89,7 @@ def _cached(row: CachedRelease) -> dict[str, Any]:
         "bytes": row.size,
         "own_bytes": row.own,
         "has_packages": row.has_packages,
+        "folder": row.folder,
     }
 
 

@@ -163,7 +163,10 @@ class TerminalReport:
 
     def _coverage(self, launch: LaunchResult) -> str:
         passed = [world for world in launch.worlds if world.outcome == "passed"]
-        stages = list(dict.fromkeys(stage for world in passed for stage in world.stages))
+        stages = list(
+            dict.fromkeys(stage for world in passed for stage, how in world.stages.items() if how == "passed")
+        )
+        stages = [stage for stage in stages if stage not in launch.not_checked]
         if not passed:
             return ""
         seen = f"looked at: {', '.join(stages)}" if stages else ""

@@ -84,6 +84,7 @@ class Child:
         hidden = [f"{entry}/{name}-packages" for entry in stdlib for name in ("site", "dist")]
         hidden = [folder for folder in hidden if not any(files.below(each, [folder]) for each in code)]
         hidden += [os.path.join(self.root, name) for name in world["hidden"]]
+        hidden += [os.path.join(world["environment"], name) for name in world["unlisted"]]
         guards.watch([*code, *stdlib], hidden)
         self.walls = guards.go_alone()
         self.code = [*code, *stdlib]

@@ -32,6 +32,14 @@ def describe_nvml(hardware: dict[str, Any]) -> Describe:
                 raise NVMLError("Invalid Argument")
             return int(index)
 
+        def by_uuid(uuid: Any) -> int:
+            """Whoever names a GPU by its UUID has seen it; which one it is does not matter, they are alike."""
+            init()
+            text = uuid.decode() if isinstance(uuid, bytes) else str(uuid)
+            if not text.startswith(("GPU-", "MIG-")):
+                raise NVMLError("Not Found")
+            return 0
+
         def memory_info(_handle: Any, *_version: Any) -> Any:
             if not gpu.get("nvml_memory", True):
                 raise NVMLError("Not Supported")
@@ -47,7 +55,7 @@ def describe_nvml(hardware: dict[str, Any]) -> Describe:
         m.nvmlShutdown = lambda: None
         m.nvmlDeviceGetCount = m.nvmlDeviceGetCount_v2 = lambda: (init(), gpu_count())[1]
         m.nvmlDeviceGetHandleByIndex = m.nvmlDeviceGetHandleByIndex_v2 = handle
-        m.nvmlDeviceGetHandleByUUID = lambda uuid: 0
+        m.nvmlDeviceGetHandleByUUID = by_uuid
         m.nvmlDeviceGetCudaComputeCapability = lambda h: tuple(gpu["capability"])
         m.nvmlDeviceGetName = lambda h: gpu["device_name"]
         m.nvmlDeviceGetUUID = lambda h: f"GPU-00000000-0000-0000-0000-{h:012d}"

@@ -158,6 +158,20 @@ class KnownTensor(Tensor):
         cpu
     ) = _same
 
+    cos = sin = tan = tanh = exp = exp2 = log = log2 = sqrt = rsqrt = abs = neg = floor = ceil = round = clamp = _same
+    sigmoid = relu = reciprocal = square = pow = mul_ = add_ = sub_ = div_ = clamp_ = masked_fill = masked_fill_ = _same
+
+    def unsqueeze(self, dim: Any) -> Any:
+        """One more axis, of length one."""
+        at = dim if dim >= 0 else dim + self.ndim + 1
+        return self._as((*self.shape[:at], 1, *self.shape[at:]))
+
+    def repeat(self, *times: Any) -> Any:
+        """The whole, so many times along each axis."""
+        wanted = _flat(times)
+        old = (1,) * (len(wanted) - self.ndim) + tuple(self.shape)
+        return self._as(tuple(one * own for one, own in zip(wanted, old, strict=True)))
+
     def to(self, *args: Any, **kwargs: Any) -> KnownTensor:
         """The same shape in another type or elsewhere."""
         kind, where = self.dtype, self.device
@@ -205,6 +219,22 @@ class KnownTensor(Tensor):
 
     def __repr__(self) -> str:
         return f"tensor(shape={tuple(self.shape)}, dtype={self.dtype})"
+
+
+def _converted(kind: str) -> Callable[[KnownTensor], KnownTensor]:
+    return lambda self: self.to(_named(kind))
+
+
+for _name, _target in (
+    ("float", "float32"),
+    ("double", "float64"),
+    ("half", "float16"),
+    ("bfloat16", "bfloat16"),
+    ("int", "int32"),
+    ("long", "int64"),
+    ("bool", "bool"),
+):
+    setattr(KnownTensor, _name, _converted(_target))
 
 
 def _elementwise(name: str) -> Callable[..., Any]:
@@ -268,6 +298,12 @@ class NumberTensor(KnownTensor):
                 self._numbers, [one if one != -1 else own for one, own in zip(wanted, old, strict=True)]
             )
         )
+
+    def _unknown_now(self, *_args: Any, **_kwargs: Any) -> KnownTensor:
+        return self._as(self.shape)
+
+    cos = sin = tan = tanh = exp = exp2 = log = log2 = sqrt = rsqrt = reciprocal = square = pow = _unknown_now
+    mul_ = add_ = sub_ = div_ = clamp_ = masked_fill = masked_fill_ = fill_ = zero_ = copy_ = _unknown_now
 
     def sum(self, dim: Any = None, **_options: Any) -> NumberTensor:
         """Added up, along an axis or all."""
@@ -472,6 +508,36 @@ def pad(input: Any, pad: Any, *_args: Any, **_options: Any) -> Any:
     for number in range(len(pad) // 2):
         shape[-1 - number] += pad[2 * number] + pad[2 * number + 1]
     return KnownTensor(tuple(shape), input.dtype, input.device)
+
+
+def outer(one: Any, other: Any, **_options: Any) -> Any:
+    """torch.outer."""
+    return einsum("i,j->ij", one, other)
+
+
+def einsum(equation: Any, *tensors: Any) -> Any:
+    """torch.einsum, as far as shapes go."""
+    flat = _flat(tensors)
+    sources, arrow, target = str(equation).replace(" ", "").partition("->")
+    names = sources.split(",")
+    known = all(isinstance(each, KnownTensor) for each in flat) and len(names) == len(flat)
+    if not known or not arrow or not all(len(name) == each.ndim for name, each in zip(names, flat, strict=True)):
+        return Unknown("torch.einsum()")
+    sizes = {
+        axis: size for name, each in zip(names, flat, strict=True) for axis, size in zip(name, each.shape, strict=True)
+    }
+    return KnownTensor(tuple(sizes[axis] for axis in target), flat[0].dtype, flat[0].device)
+
+
+def unary(input: Any, *_args: Any, **_options: Any) -> Any:
+    """torch.cos and its kin."""
+    return input if isinstance(input, KnownTensor) else Unknown("torch.Tensor()")
+
+
+#: Functions of torch that change each number and no shape.
+UNARY = """
+    cos sin tan tanh exp exp2 log log2 sqrt rsqrt abs neg floor ceil round clamp sigmoid relu reciprocal square
+""".split()  # noqa: SIM905
 
 
 def count_nonzero(input: Any, dim: Any = None, **_options: Any) -> Any:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import itertools
 import os
+import re
 import types
 import typing
 from collections.abc import Callable
@@ -16,9 +18,12 @@ from typing import Any
 from . import fakedistributed, fakenn, faketensors
 from .fakenn import Module
 from .faketensors import Size, Tensor
-from .faketypes import ALIASES, DEFAULT, device, dtype, finfo, iinfo
+from .faketypes import ALIASES, DEFAULT, PLACE, device, dtype, finfo, iinfo
 from .gpucount import any_gpu, gpu_count
 from .unknown import Unknown, UnknownBase, as_the_real_one, described_attribute
+
+#: The class, where a parameter has its name.
+_DEVICE = device
 
 
 class Generator(UnknownBase):
@@ -160,35 +165,44 @@ def infer_schema(function: Any, *_args: Any, mutates_args: Any = (), op_name: st
     return f"{op_name or ''}({parts}) -> {text(hints.get('return'))}"
 
 
-def visible(count: int, names: tuple[str, ...]) -> int:
-    """How many devices the first variable of ``names`` that is set leaves visible, by torch's reading of it."""
-    for name in names:
-        chosen = os.environ.get(name)
-        if chosen is None:
-            continue
-        seen: list[str] = []
-        for part in chosen.split(","):
-            part = part.strip()
-            if part.isdigit():
-                if int(part) >= count or part in seen:
-                    break
-            elif not part.startswith(("GPU-", "MIG-")):
-                break
-            seen.append(part)
-        return len(seen)
-    return count
+def visible(count: int, vendor: str) -> int:
+    """How many of ``count`` devices the variables leave visible, by torch's reading of them.
+
+    UUIDs are taken for those of devices that are there: whoever names one has seen it.
+    """
+    chosen = _chosen(vendor)
+    if chosen is None:
+        return count
+    if chosen.startswith(("GPU-", "MIG-")):
+        named = list(itertools.takewhile(lambda name: name.startswith(chosen[:4]), chosen.split(",")))
+        return len(named) if len(set(named)) == len(named) else 0
+    numbers: list[int] = []
+    for word in chosen.split(","):
+        digits = re.match(r"[+-]?\d+", word.strip())
+        number = int(digits[0]) if digits else -1
+        if number in numbers:
+            return 0
+        if number < 0:
+            break
+        numbers.append(number)
+    return next((place for place, number in enumerate(numbers) if number >= count), len(numbers))
 
 
-def _chosen(vendor: str) -> bool:
-    """Does a variable choose among the GPUs?"""
-    return any(name in os.environ for name in VISIBLE[vendor])
-
-
-VISIBLE = {
-    "nvidia": ("CUDA_VISIBLE_DEVICES",),
-    "amd": ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"),
-    "cpu": (),
-}
+def _chosen(vendor: str) -> str | None:
+    """What the variables choose among the GPUs; None where they say nothing."""
+    get = os.environ.get
+    if vendor == "nvidia":
+        return get("CUDA_VISIBLE_DEVICES")
+    hip, rocr = get("HIP_VISIBLE_DEVICES"), get("ROCR_VISIBLE_DEVICES")
+    if rocr is None:
+        return get("CUDA_VISIBLE_DEVICES") if hip is None else hip
+    left = rocr.count(",") + 1  # the driver's choice comes first: HIP counts those that it leaves
+    if hip is None:
+        return ",".join(str(number) for number in range(left))
+    if hip.count(",") >= left:
+        told = "HIP_VISIBLE_DEVICES contains more devices than ROCR_VISIBLE_DEVICES"
+        raise as_the_real_one(RuntimeError(told))
+    return hip
 
 
 def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Callable[[Any], None]]:
@@ -204,28 +218,43 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
     )
     capability = tuple(gpu["capability"]) if gpu.get("capability") else (0, 0)
     memory = (gpu.get("torch_memory_mib") or gpu["memory_mib"]) << 20
-    state = {"device": 0}
+    state = {"device": 0, "initialized": False}
 
     def device_count() -> int:
-        return visible(gpu_count(), VISIBLE[vendor]) if some else 0
+        return visible(gpu_count(), vendor) if some else 0
 
     def is_available() -> bool:
-        return device_count() > 0 if _chosen(vendor) else some and any_gpu()
+        return some and (any_gpu() if _chosen(vendor) is None else device_count() > 0)
 
-    def need_gpu() -> None:
+    def initialize() -> None:
+        """What torch does before it asks a device for anything, and what fails in a build without devices."""
         if not some:
             raise as_the_real_one(AssertionError("Torch not compiled with CUDA enabled"))
+        state["initialized"] = True
 
-    def set_device(where: Any) -> None:
+    def index_of(where: Any) -> int:
+        """The number of a device that is there: of ``where``, or the current one."""
+        if isinstance(where, str):
+            where = device(where)
+        if isinstance(where, _DEVICE) and where.type != "cuda":
+            raise as_the_real_one(ValueError(f"Expected a cuda device, but got: {where}"))
+        number = where.index if isinstance(where, _DEVICE) else where
+        number = state["device"] if number is None else number
+        if number < 0 or number >= device_count():
+            raise as_the_real_one(AssertionError("Invalid device id"))
+        return int(number)
+
+    def set_device(device: Any) -> None:
         """Choose a device of this node. Raises what CUDA says of one that is not there."""
-        need_gpu()
-        chosen = where if isinstance(where, int) else device(where).index
+        initialize()
+        chosen = device if isinstance(device, int) else _DEVICE(device).index
         if chosen is not None and chosen >= device_count():
             raise as_the_real_one(RuntimeError("CUDA error: invalid device ordinal"))
         state["device"] = chosen or 0
 
-    def properties(*_args: Any) -> Any:
-        need_gpu()
+    def properties(device: Any = None) -> Any:
+        initialize()
+        index_of(device)
         return types.SimpleNamespace(
             name=gpu["device_name"],
             total_memory=memory,
@@ -270,13 +299,15 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         m.is_tensor = lambda x: isinstance(x, Tensor)
         m.typename = lambda x: type(x).__qualname__
         m.get_default_dtype = lambda: DEFAULT["dtype"]
+        m.get_default_device = lambda: PLACE[-1] if PLACE else device("cpu")
         m.set_default_dtype = lambda kind: DEFAULT.__setitem__("dtype", kind)
         m.tensor = m.as_tensor = faketensors.tensor
         m.empty = m.rand = m.randn = faketensors.made
         m.zeros, m.ones, m.sum = faketensors.zeros, faketensors.ones, faketensors.total
         m.empty_like = m.zeros_like = m.ones_like = m.rand_like = m.randn_like = m.full_like = faketensors.made_like
         m.full, m.arange, m.cat = faketensors.full, faketensors.arange, faketensors.cat
-        m.count_nonzero = faketensors.count_nonzero
+        m.count_nonzero, m.einsum, m.outer = faketensors.count_nonzero, faketensors.einsum, faketensors.outer
+        m.__dict__.update(dict.fromkeys(faketensors.UNARY, faketensors.unary))
         m.get_num_threads = lambda: hardware["host"]["cpus"]
         m.set_num_threads = m.set_num_interop_threads = m.set_float32_matmul_precision = lambda _n: None
         m.get_float32_matmul_precision = lambda: "highest"
@@ -337,32 +368,48 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         m._gonogo_missing = {"musa", "npu", "cann", "maca", "hpu"}
 
     def fill_cuda(m: Any) -> None:
+        def capability_of(device: Any = None) -> tuple[Any, ...]:
+            found = properties(device)
+            return found.major, found.minor
+
+        def memory_info(device: Any = None) -> tuple[int, int]:
+            initialize()
+            return memory, memory
+
+        def bf16(including_emulation: bool = True) -> bool:
+            """Older GPUs hold the numbers too, which is all that torch asks for unless it is told not to."""
+            return amd or (is_available() and (including_emulation or properties().major >= 8))
+
         m.is_available = is_available
-        m.device_count = m._device_count_nvml = m._device_count_amdsmi = device_count
+        m.device_count = device_count
+        m._device_count_nvml = device_count if nvidia else lambda: -1
+        m._device_count_amdsmi = device_count if amd else lambda: -1
         m._is_compiled = lambda: some
-        m.is_initialized = m._is_in_bad_fork = m.is_current_stream_capturing = lambda: False
+        m.is_initialized = lambda: state["initialized"]
+        m._is_in_bad_fork = m.is_current_stream_capturing = lambda: False
         m.get_device_properties = properties
-        m.get_device_capability = lambda *_a: (need_gpu(), capability)[1]
-        m.get_device_name = lambda *_a: (need_gpu(), gpu["device_name"])[1]
-        m.current_device = lambda: (need_gpu(), state["device"])[1]
+        m.get_device_capability = capability_of
+        m.get_device_name = lambda device=None: properties(device).name
+        m.current_device = lambda: (initialize(), state["device"])[1]
         m.set_device = set_device
         m.memory_stats = lambda *_a: {}
-        m.mem_get_info = lambda *_a: (need_gpu(), (memory, memory))[1]
+        m.mem_get_info = memory_info
         m._get_nvml_device_index = lambda *_a: 0
-        m.can_device_access_peer = lambda *_a: bool(gpu["nvlink"])
-        m.is_bf16_supported = lambda *_a, **_k: amd or capability[0] >= 8
+        m.can_device_access_peer = lambda device, peer_device: (initialize(), bool(gpu["nvlink"]))[1]
+        m.is_bf16_supported = bf16
         m.get_arch_list = lambda: (
             ["sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"] if nvidia else [gpu["gfx"]] if amd else []
         )
-        m.memory_allocated = m.memory_reserved = m.max_memory_allocated = lambda *_a: 0
-        m.synchronize = m.empty_cache = m.reset_peak_memory_stats = m.manual_seed_all = m.manual_seed = lambda *_a: None
+        m.memory_allocated = m.memory_reserved = m.max_memory_allocated = lambda device=None: 0
+        m.synchronize = lambda device=None: initialize()
+        m.empty_cache = m.reset_peak_memory_stats = m.manual_seed_all = m.manual_seed = lambda *_a, **_k: None
 
     def fill_accelerator(m: Any) -> None:
         m.is_available = is_available
         m.device_count = device_count
         m.current_device_index = lambda: 0
         m.set_device_index = set_device
-        m.get_memory_info = lambda *_a: (need_gpu(), (memory, memory))[1]
+        m.get_memory_info = lambda *_a: (initialize(), (memory, memory))[1]
         m.memory_stats = lambda *_a: {}
         m.memory_allocated = m.memory_reserved = m.max_memory_allocated = m.max_memory_reserved = lambda *_a: 0
         m.synchronize = m.empty_cache = m.reset_peak_memory_stats = lambda *_a: None
@@ -417,10 +464,10 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         "torch.distributed.distributed_c10d": attributes(
             is_nccl_available=lambda: some, ProcessGroup=fakedistributed.ProcessGroup
         ),
+        "torch.cuda.memory": attributes(get_allocator_backend=lambda: "native"),
         "torch.xpu": nothing_there,
         "torch.mps": nothing_there,
         "torch.mtia": nothing_there,
-        "torch.hpu": nothing_there,
         "torch.backends": fill_backends,
         "torch.backends.mps": nothing_there,
         "torch.backends.cuda": attributes(is_built=lambda: some),

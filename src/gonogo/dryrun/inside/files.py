@@ -62,7 +62,7 @@ _DEVICES = {"/dev/" + name for name in ["null", "zero", "urandom", "random", "fd
 class Files:
     """Where paths lead: ``shared`` is the world's sandbox, ``own`` this run's; ``real`` are folders seen as they are.
 
-    ``hidden`` are folders inside those that the world does not have. ``shm_bytes`` is the size of its /dev/shm.
+    ``hidden`` are files and folders inside those that the world does not have. ``shm_bytes`` is the size of its /dev/shm.
     """
 
     def __init__(self, shared: str, own: str, real: list[str], hidden: list[str], shm_bytes: int = 1 << 40) -> None:
@@ -110,6 +110,12 @@ class Files:
     def is_real(self, text: str) -> bool:
         """Is this a path of the machine that the dry run sees as it is?"""
         return below(text, (self.own, self.shared)) or (below(text, self.real) and not below(text, self.hidden))
+
+    def shows(self, folder: Any, name: Any) -> bool:
+        """Does the world see this entry of a real folder?"""
+        if not self.hidden or not isinstance(folder, str) or not isinstance(name, str):
+            return True
+        return not below(os.path.join(folder, name), self.hidden)
 
     def _note(self, text: str, led: str) -> None:
         """Remember a path that the launch names and the world does not have, and code of a model that was looked for."""
@@ -222,11 +228,14 @@ def _one(name: str, files: Files) -> Callable[..., Any]:
         return ordinary(real, *args, **kwargs)
 
     def listdir(path: Any = ".") -> list[Any]:
-        return sorted(ordinary(files.lead(path)))
+        real = files.lead(path)
+        return sorted(name for name in ordinary(real) if files.shows(real, name))
 
     def scandir(path: Any = ".") -> _Entries:
-        with ordinary(files.lead(path)) as entries:
-            return _Entries(sorted(entries, key=lambda entry: entry.name))
+        real = files.lead(path)
+        with ordinary(real) as entries:
+            shown = [entry for entry in entries if files.shows(real, entry.name)]
+        return _Entries(sorted(shown, key=lambda entry: entry.name))
 
     def statvfs(path: Any) -> os.statvfs_result:
         _ordinary["stat"](files.lead(path))
