@@ -67,6 +67,7 @@ class Asking:
         self.release, self.models, self.out, self.jobs, self.remember = release, models, out, jobs, remember
         self.rows: dict[tuple[str, str], Row] = {}
         self._lock = threading.Lock()
+        self._done: Counter[str] = Counter()
         if out.exists():
             for line in out.read_text(encoding="utf-8").splitlines():
                 row = json.loads(line)
@@ -112,8 +113,8 @@ class Asking:
                 self.rows[key, hardware] = row
                 with self.out.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row) + "\n")
-                done = sum(place == hardware for _, place in self.rows)
-                print(f"\r{hardware}: {done} of {total}   ", end="", file=sys.stderr, flush=True)
+                self._done[hardware] += 1
+                print(f"\r{hardware}: {self._done[hardware]} of {total}   ", end="", file=sys.stderr, flush=True)
 
     def verdict(self, key: str) -> Row:
         """The row that counts for a launch: where it passed or is open, else its refusal on the first hardware."""

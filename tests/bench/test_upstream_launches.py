@@ -170,7 +170,9 @@ def test_calls_with_what_their_names_stand_for() -> None:
         return EngineArgs(model=model, **options)
     """
     first, second, third = (one.launch for one in found_in("a.py", code))
-    assert first and second and third
+    assert first is not None
+    assert second is not None
+    assert third is not None
     assert (first.positional, first.arguments) == (("org/a",), {"max_model_len": 8192, "tensor_parallel_size": 2})
     assert (second.arguments, second.unread) == ({"model": "org/a"}, ("tensor_parallel_size",))
     assert (third.target, third.unread) == ("EngineArgs", ("model", "**options"))

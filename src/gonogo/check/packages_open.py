@@ -20,7 +20,8 @@ def with_packages_open(run: DryRun, world: World, again: Callable[[World], DryRu
         other = again(replace(world, packages={**world.packages, name: True}))
         if (other.outcome.kind, other.outcome.error) != (run.outcome.kind, run.outcome.error):
             decides.append(
-                f"whether the package {name} is installed, which the official image does not have (--with {name} or --without {name} says so)"
+                f"whether the package {name} is installed, which the official image does not have"
+                f" (--with {name} and --without {name} say it)"
             )
     if not decides:
         return run
