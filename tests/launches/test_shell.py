@@ -160,3 +160,34 @@ def test_braces_do_not_multiply_without_end() -> None:
     assert "{a,b}" * 80 in fields("x " + "{a,b}" * 80)
     with pytest.raises(UsageProblem, match="too many words"):
         fields("{a,b}" * 40)
+
+
+@pytest.mark.parametrize(
+    ("line", "args", "unread"),
+    [
+        ("vllm serve <MODEL> -tp 2", ("<MODEL>", "-tp", "2"), ("<MODEL>",)),
+        ("vllm serve m --port=<your port> >log", ("m", "--port=<your port>"), ("<your port>",)),
+        ("vllm serve ... --port 1", ("...", "--port", "1"), ("...",)),
+        ("vllm serve m --port {port}", ("m", "--port", "{port}"), ("{port}",)),
+        (
+            "vllm serve {{ .Values.model }} -tp {{n}}",
+            ("{{ .Values.model }}", "-tp", "{{n}}"),
+            ("{{ .Values.model }}", "{{n}}"),
+        ),
+        ("vllm serve '<MODEL>' '...'", ("<MODEL>", "..."), ()),  # quoted: a shell passes it on
+        ("vllm serve m{1,2} <in >out", ("m1", "m2"), ()),
+        ("vllm serve ../m...", ("../m...",), ()),
+        ("vllm serve m '{\"a\": {}}'", ("m", '{"a": {}}'), ()),
+    ],
+)
+def test_placeholders_of_documents_are_what_cannot_be_read(
+    line: str, args: tuple[str, ...], unread: tuple[str, ...]
+) -> None:
+    launch = read_line(line)
+    assert launch.args == ("serve", *args)
+    assert launch.unread == unread
+
+
+def test_a_placeholder_as_a_variable_leaves_it_unknown() -> None:
+    launch = read_line("HF_TOKEN=<secret> vllm serve m")
+    assert (launch.env, launch.unknown_env, launch.unread) == ({}, ("HF_TOKEN",), ())

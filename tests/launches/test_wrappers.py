@@ -93,3 +93,10 @@ def test_an_installer_that_pins_the_release(line: str, release: str | None) -> N
 def test_the_folder_a_wrapper_changes_to() -> None:
     assert read_line("env -C /srv vllm serve m").folder == "/srv"
     assert read_line("uv run --directory /srv vllm serve m").folder == "/srv"
+
+
+def test_env_sets_a_variable_whose_name_is_not_known() -> None:
+    launch = read_line('env "$VISIBLE=0,1" A=b vllm serve m')
+    assert launch.args == ("serve", "m")
+    assert launch.env == {"A": "b"}
+    assert any("${VISIBLE}=0,1" in note for note in launch.notes)

@@ -10,6 +10,7 @@ from pathlib import Path
 from gonogo.check.hardware_open import choose_hardware, fit
 from gonogo.check.models_assumed import assumptions
 from gonogo.check.packages_chosen import ChosenPackages, choose_packages, in_release
+from gonogo.check.packages_open import with_packages_open
 from gonogo.check.releases_open import ReleaseChoice, choose_releases, packages_assumed
 from gonogo.check.result import CheckResult, LaunchResult, WorldResult
 from gonogo.check.secrets import without_secrets
@@ -146,13 +147,21 @@ class Checker:
         errors = {tried.outcome.error for _, _, tried in found}
         if len(kinds) == 1 and len(errors) == 1:
             return found[:1]
+        if kinds <= {"refused", "crashed"}:
+            return [(model, size, _each_its_own(tried)) for model, size, tried in found]
         return found
 
     def _sized(
         self, launch: Launch, world: World, models: Models, sized: bool, allow_code: bool
     ) -> tuple[Hardware, DryRun]:
+        def tried(world: World) -> DryRun:
+            return self._runs.run(launch, world, models, allow_code)
+
         def run(hardware: Hardware) -> DryRun:
-            return self._runs.run(launch, replace(world, hardware=hardware), models, allow_code)
+            there = replace(world, hardware=hardware)
+            found = tried(there)
+            known = launch.image is not None or world.release.installed is not None
+            return found if known else with_packages_open(found, there, tried)
 
         if not sized:
             return world.hardware, run(world.hardware)
@@ -167,6 +176,12 @@ class Checker:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+
+def _each_its_own(run: DryRun) -> DryRun:
+    """A refusal where another stand-in was refused for another reason: then it may be the stand-in that is refused."""
+    reason = "every stand-in for the model is refused, but each for a reason of its own"
+    return replace(run, outcome=replace(run.outcome, kind="unclear", reason=reason, depends_on=("the model",)))
 
 
 def _words(names: str | Sequence[str]) -> tuple[str, ...]:

@@ -10,11 +10,12 @@ from typing import Any
 
 from gonogo.dryrun import backends
 from gonogo.dryrun.answer import Answer, outcome_of
-from gonogo.dryrun.fuller import hangs_on_missing, lacking, with_tokenizer
+from gonogo.dryrun.fuller import LIST, hangs_on_missing, lacking, with_lists, with_tokenizer
 from gonogo.dryrun.importflips import ImportFlips
 from gonogo.dryrun.known_names import KnownNames
 from gonogo.dryrun.memory import Memory
 from gonogo.dryrun.needed import NeededModules
+from gonogo.dryrun.openpackages import packages_named
 from gonogo.dryrun.outcome import DryRun
 from gonogo.dryrun.plugins import foreign_plugins
 from gonogo.dryrun.process import ChildProcess
@@ -54,6 +55,7 @@ class DryRuns:
         self._progress = progress or Progress()
         self._jobs = jobs
         self._children: dict[str, ChildProcess] = {}
+        self._named: dict[str, dict[str, None]] = {}  # launch → models that the engine asked for
         folder = memory.folder.parent / "import-decisions" if memory is not None else None
         self._cache = memory.folder.parent if memory is not None else cache_folder()
         self._needed = NeededModules(memory.folder.parent / "needed-modules" if memory is not None else None)
@@ -63,7 +65,13 @@ class DryRuns:
     def run(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> DryRun:
         """One dry run of ``launch`` in ``world``. Raises OwnProblem where the child itself fails."""
         answer = self.answer(launch, world, models, allow_code)
-        return DryRun(outcome_of(answer, world), answer.asked, answer.missing, answer.assumed)
+        return DryRun(
+            outcome_of(answer, world),
+            answer.asked,
+            answer.missing,
+            answer.assumed,
+            tuple(answer.words.get("lacks", ())),
+        )
 
     def answer(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> Answer:
         """The child's own words on the launch, and what they depend on that cannot be known."""
@@ -91,6 +99,7 @@ class DryRuns:
         missing += [path for path in words.get("paths", ()) if path.rstrip("/") not in request["models"]]
         depends, workers = self._depends_on(child, request, words)
         depends += self._depends_on_import(world, request, words)
+        words["lacks"] = [name for name in packages_named(words, child.state["missing"]) if name not in world.packages]
         workers += self._workers_depend_on(child, world, request, words)
         asked = (*request["paths"], *request["models"])
         answer = Answer(words, depends, asked, tuple(missing), assumed, workers)
@@ -100,13 +109,18 @@ class DryRuns:
 
     def _ask(self, child: ChildProcess, request: dict[str, Any], models: Models, world: World) -> dict[str, Any]:
         """The answer, once all models that the engine asks for are told, and which names its packages do not have."""
+        named = self._named.setdefault(_launch_in(request), {})
         for _ in range(_MOST_QUESTIONS):
+            for name in named:
+                if name not in request["models"]:
+                    facts = models.facts(name)
+                    request["models"][name] = {"files": {}, "known": False} if facts is None else facts_of(facts)
             answer = child.ask_one(request)
             if answer["outcome"] == "asks":
-                name = answer["repository"]
-                facts = models.facts(name)
-                request["models"][name] = {"files": {}, "known": False} if facts is None else facts_of(facts)
+                named[answer["repository"]] = None
                 continue
+            touched = set(answer.get("touched", ()))
+            request["models"] = {name: facts for name, facts in request["models"].items() if name in touched}
             known = self._names.answers(world, answer.get("decisions", ()))
             answer["decisions"] = [row for row in answer.get("decisions", ()) if row["key"] not in known]
             wrong = {key: False for key, there in known.items() if not there}
@@ -152,7 +166,9 @@ class DryRuns:
         if answer["outcome"] != "passed":
             found += [f"the path {path}, which is not here" for path in gone]
             found += [f"what this command answers: {command}" for command in answer.get("commands", ())]
-        found += [f"{name} of the model, which is not among its facts" for name in hangs_on_missing(answer)]
+        found += [
+            f"{name} of the model, which is not among its facts" for name in self._hangs_on(child, request, answer)
+        ]
         flips = [row for row in answer.get("decisions", []) if row["phase"] == "run" and row["usual"] != row["other"]][
             :_MOST_FLIPS
         ]
@@ -169,6 +185,15 @@ class DryRuns:
                 workers.append(told)
             _keep_common(answer, other)
         return tuple(found), tuple(workers)
+
+    def _hangs_on(self, child: ChildProcess, request: dict[str, Any], answer: dict[str, Any]) -> list[str]:
+        """Files that a refusal hangs on; a model's list of files only where it ends otherwise with one."""
+        names = list(hangs_on_missing(answer))
+        if any(name.endswith(LIST) for name in names):
+            other = child.ask_one(with_lists(request))
+            if other["outcome"] != "asks" and signature(other) == signature(answer):
+                names = [name for name in names if not name.endswith(LIST)]
+        return names
 
     def _workers_depend_on(
         self, child: ChildProcess, world: World, request: dict[str, Any], answer: dict[str, Any]
@@ -309,6 +334,12 @@ class DryRuns:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+
+def _launch_in(request: dict[str, Any]) -> str:
+    """What of a request is the launch itself, whatever is known of models."""
+    told = {key: value for key, value in request.items() if key not in ("models", "paths", "forced", "count")}
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode(errors="surrogatepass")).hexdigest()
 
 
 def _of_workers(answer: dict[str, Any]) -> tuple[Any, ...] | None:

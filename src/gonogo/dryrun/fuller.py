@@ -39,6 +39,20 @@ def with_tokenizer(request: dict[str, Any], names: list[str], tokenizer: dict[st
     return fuller
 
 
+LIST = "(its list of files)"
+
+
+def with_lists(request: dict[str, Any]) -> dict[str, Any]:
+    """The request with a list of files for the models that have none: those that are here, and weights."""
+    models = {
+        name: {**facts, "listed": sorted({*facts["files"], "model.safetensors"})}
+        if facts.get("listed") is None and facts.get("known", True)
+        else facts
+        for name, facts in request["models"].items()
+    }
+    return {**request, "models": models}
+
+
 def hangs_on_missing(answer: dict[str, Any]) -> tuple[str, ...]:
     """Files of models that are not here and that the very function asked for which then refused."""
     frames = [frame for frame in answer.get("frames", ()) if frame["whose"] == "engine"]

@@ -54,10 +54,12 @@ class Outcome:
 class DryRun:
     """A dry run's outcome, the models and paths that the engine asked for, and those of them whose facts are missing.
 
-    ``assumed`` says what stood in for facts that the engine asked for.
+    ``assumed`` says what stood in for facts that the engine asked for. ``lacks`` are import names of packages that a
+    refusal speaks of and that this world does not have.
     """
 
     outcome: Outcome
     asked: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()

@@ -31,5 +31,8 @@ def fault_of(answer: dict[str, Any]) -> str | None:
         return f"the engine tried what a dry run does not allow: {answer['denied'][0]}"
     if answer["outcome"] != "passed" and answer.get("swallowed"):
         return str(answer["swallowed"][0])
+    if answer["outcome"] != "passed" and answer.get("handed"):
+        word, package = next(iter(answer["handed"].items()))
+        return f"{word} was handed to a stand-in ({package}), which fetches nothing"
     fault = answer.get("fault")
     return None if fault is None else f"{fault}: {answer.get('root_message', '')}"[:600]

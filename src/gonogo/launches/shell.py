@@ -18,7 +18,13 @@ _IN_DOUBLE_QUOTES = re.compile(r"[^\"\\$`]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SPECIAL_PARAMETER = re.compile(r"[0-9@*#?$!-]")
 _REDIRECTION = re.compile(r"&>>|&>|<<<|<<-|<<|<>|<&|<|>>|>&|>\||>")
-_PLACEHOLDER = re.compile(r"<[A-Za-z][^<>|&;'\"\n]*>")  # docs write <MODEL>; a shell would read from a file MODEL
+# What documents write where the reader is to put something: <MODEL> (a shell would read from a file MODEL), {{ port }},
+# {port}, and ... for the rest.
+_ANGLED = r"<[A-Za-z](?:[^<>|&;'\"\n]*[^<>|&;'\"\s])?>"
+_PLACEHOLDER = re.compile(
+    _ANGLED + r"|\{\{[^{}\n]*\}\}|\{[A-Za-z_][A-Za-z0-9_]*\}|(?<![^\s=])(?:\.\.\.|\u2026)(?![^\s;&|)])"
+)
+_LONGEST_PLACEHOLDER = 80
 _OPERATOR = re.compile(r"&&|\|\||;;|\|&|[;&|()\n]")
 _PARAMETER = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:(:?[-+=?])(.*))?", re.DOTALL)
 _ANSI_C = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
@@ -33,11 +39,18 @@ _MOST_BRACES = (
 _MOST_FIELDS = 10_000
 
 
+class UnclosedProblem(UsageProblem):
+    """A quote, brace or parenthesis is never closed: what was given is only the beginning of a command, or wrong."""
+
+
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a word of one kind: plain text, ``$NAME`` (``text`` is what stands in the braces), or ``$(...)``."""
+    """A stretch of a word of one kind.
 
-    kind: Literal["text", "parameter", "substitution"]
+    Plain text, ``$NAME`` (``text`` is what stands in the braces), ``$(...)``, or a placeholder as documents have it.
+    """
+
+    kind: Literal["text", "parameter", "substitution", "placeholder"]
     text: str
     quoted: bool
 
@@ -164,6 +177,8 @@ class Expander:
     def _text(self, piece: Piece) -> str:
         if piece.kind == "text":
             return piece.text
+        if piece.kind == "placeholder":
+            return self._unknown(piece.text)
         if piece.kind == "substitution":
             if piece.text.strip("$()` ") == "pwd" and "PWD" in self.variables:
                 return self.variables["PWD"]
@@ -197,8 +212,8 @@ class Expander:
 def statements_of(text: str) -> list[Statement]:
     """``text`` as statements, empty ones left out.
 
-    Raises UsageProblem for a quote, brace or parenthesis that is never closed, and for what is more than simple
-    commands in a row: subshells, functions, loops, here-documents.
+    Raises UnclosedProblem for a quote, brace or parenthesis that is never closed, and UsageProblem for what is more than
+    simple commands in a row: subshells, functions, loops, here-documents.
     """
     if "\0" in text:
         raise UsageProblem("the command has a NUL byte in it, which no command line can carry: take it out")
@@ -273,13 +288,8 @@ class _Reader:
     def _redirection(self, words: list[Word]) -> bool:
         """Step over a redirection and its target, if one stands here; ``words`` loses a file descriptor before it."""
         found = _REDIRECTION.match(self.text, self.at)
-        if found is None or self.text.startswith("(", found.end()):
+        if found is None or self.text.startswith("(", found.end()) or _PLACEHOLDER.match(self.text, self.at):
             return False
-        placeholder = _PLACEHOLDER.match(self.text, self.at)
-        if placeholder:
-            raise UsageProblem(
-                f"{placeholder[0]} at {self.place(self.at)} is a placeholder: put what it stands for there"
-            )
         if found[0].startswith("<<") and found[0] != "<<<":
             raise UsageProblem(f"cannot read the here-document at {self.place(self.at)}: give the launch alone")
         before = words[-1] if words else None
@@ -305,8 +315,19 @@ class _Reader:
             char = text[self.at]
             ordinary = _ORDINARY.match(text, self.at)
             if ordinary:
-                self.at = ordinary.end()
-                pieces.append(Piece("text", ordinary[0], quoted=False))
+                end = ordinary.end()
+                placeholder = _PLACEHOLDER.search(text, self.at, end + _LONGEST_PLACEHOLDER)
+                if placeholder and placeholder.start() < end:
+                    end = placeholder.start()
+                if end > self.at:
+                    pieces.append(Piece("text", text[self.at : end], quoted=False))
+                    self.at = end
+                    continue
+            else:
+                placeholder = _PLACEHOLDER.match(text, self.at)
+            if placeholder:
+                self.at = placeholder.end()
+                pieces.append(Piece("placeholder", placeholder[0], quoted=False))
             elif char == "#":
                 self.at += 1
                 pieces.append(Piece("text", "#", quoted=False))
@@ -338,8 +359,8 @@ class _Reader:
             )
         return Word(_joined(pieces), start)
 
-    def _unclosed(self, what: str, start: int) -> UsageProblem:
-        return UsageProblem(
+    def _unclosed(self, what: str, start: int) -> UnclosedProblem:
+        return UnclosedProblem(
             f"the {what} opened at {self.place(start)} is never closed: close it, or escape it with a backslash"
         )
 

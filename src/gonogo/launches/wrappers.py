@@ -99,6 +99,7 @@ _LAUNCHERS = frozenset(
 _DROP_ENVIRONMENT = frozenset({"sudo", "doas"})
 _TAKE_VERSIONS = frozenset({"uvx", "uv", "pipx"})
 _CHANGE_FOLDER = frozenset({("env", "-C"), ("sudo", "-D")})
+_NAMED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _AT_VERSION = re.compile(r"([A-Za-z0-9][\w.-]*(?:\[[^\]]*\])?)@(\d[\w.!+-]*)")
 
 
@@ -136,12 +137,22 @@ def unwrap(words: list[str]) -> Unwrapped | None:
     out = Unwrapped(drops=name in _DROP_ENVIRONMENT)
     position = _skip_options(name, wrapper, words, length, out)
     out.words = words[position + (0 if out.module else wrapper.operands) :]
+    if name == "env":
+        out.words = _without_nameless(out.words, out.notes)
     if not out.words and out.line is None:
         raise unknown_program(words)
     if name in _TAKE_VERSIONS and out.words and (found := _AT_VERSION.fullmatch(out.words[0])):
         out.requirements += _requirements(f"{found[1]}=={found[2]}")
         out.words[0] = found[1].partition("[")[0]
     return out
+
+
+def _without_nameless(words: list[str], notes: list[str]) -> list[str]:
+    """The words of ``env`` without the variables in front that have no readable name (``env "$NAME=1" ...``)."""
+    count = next((at for at, word in enumerate(words) if "=" not in word), len(words))
+    nameless = [word for word in words[:count] if not _NAMED.match(word)]
+    notes += [f"`env {word}` sets a variable whose name is not known" for word in nameless]
+    return [word for word in words[:count] if word not in nameless] + words[count:]
 
 
 def exact(requirement: Requirement) -> str | None:

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from .decisions import DECISIONS
+from .decisions import DECISIONS, engine_stack
 
 _ONE_PATH = [
     "stat",
@@ -76,6 +76,9 @@ class Files:
         self.models: tuple[str, ...] = ()
         self.code: set[str] = set()
         self.empty: frozenset[str] = frozenset()
+        #: Files of models that are there but without their content, and by whom they were read all the same.
+        self.hollow: set[str] = set()
+        self.read_hollow: dict[str, list[str]] = {}
 
     def lead(self, path: Any) -> Any:
         """The real path behind a path of the world."""
@@ -120,6 +123,12 @@ class Files:
             self.asked[text] = _exists(led)
         if text.endswith(".py") and below(text, self.models):
             self.code.add(text)
+
+    def note_read(self, real: Any) -> None:
+        """Remember who opens a file whose content nobody told."""
+        text = os.path.join(_ordinary_cwd(), os.fspath(real))
+        if text in self.hollow:
+            self.read_hollow[self.clean(text)] = engine_stack()
 
     def clean(self, text: str) -> str:
         """A text without the sandboxes' own names."""
@@ -181,7 +190,10 @@ def real_size(path: str) -> int:
 
 def _opener(ordinary: Any, files: Files) -> Callable[..., Any]:
     def open_(file: Any, *args: Any, **kwargs: Any) -> Any:
-        return ordinary(files.lead(file), *args, **kwargs)
+        real = files.lead(file)
+        if files.hollow and not isinstance(real, int):
+            files.note_read(real)
+        return ordinary(real, *args, **kwargs)
 
     return open_
 

@@ -77,11 +77,15 @@ def _written(boot: str) -> list[str]:
     return [folder for folder, _, names in os.walk(boot) if names or folder not in known | {boot}]
 
 
-def place(own: str, path: str, files: dict[str, str], listed: list[str] | None) -> None:
-    """Let a folder of the world (absolute, or relative to the working folder) hold these files; listed-only ones are empty."""
+def place(own: str, path: str, files: dict[str, str], listed: list[str] | None) -> set[str]:
+    """Let a folder of the world (absolute, or relative to the working folder) hold these files; listed-only ones are empty.
+
+    Returns the paths of the empty ones.
+    """
     folder = own + path if path.startswith("/") else os.path.normpath(os.path.join(own + "/work", path))
+    hollow: set[str] = set()
     if not folder.startswith(own):
-        return
+        return hollow
     for name, real in files.items():
         target = os.path.join(folder, name)
         os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -92,7 +96,8 @@ def place(own: str, path: str, files: dict[str, str], listed: list[str] | None) 
         if not os.path.lexists(target) and os.path.normpath(target).startswith(folder):
             os.makedirs(os.path.dirname(target), exist_ok=True)
             with open(target, "w"):
-                pass
+                hollow.add(target)
+    return hollow
 
 
 def install_distributions(

@@ -29,6 +29,7 @@ class Hub:
         self.wanted: dict[str, bool] = {}
         self.code: set[str] = set()
         self.asked_by: dict[str, list[str]] = {}
+        self.touched: set[str] = set()
 
     def answer(self, method: str, url: str) -> tuple[int, dict[str, str], bytes]:
         """Status, headers and body."""
@@ -45,27 +46,34 @@ class Hub:
         return self._file(repository, model, name, method)
 
     def _model(self, repository: str) -> dict[str, Any] | None:
+        self.touched.add(repository)
         if repository not in self.models:
             self.ask(repository)
         model = self.models.get(repository)
         return model if model and model.get("known", True) else None
+
+    def _asked(self, what: str) -> None:
+        """Every function of the engine on whose behalf it was asked for, however often."""
+        known = self.asked_by.setdefault(what, [])
+        known += [function for function in engine_stack() if function not in known]
 
     def _file(
         self, repository: str, model: dict[str, Any], name: str, method: str
     ) -> tuple[int, dict[str, str], bytes]:
         real = model["files"].get(name)
         if name in model.get("assumed", ()):
-            self.asked_by[f"{repository}/{name}"] = engine_stack()
+            self._asked(f"{repository}/{name}")
         if real is None:
             listed = model.get("listed")
             if name.endswith(".py"):
                 self.code.add(f"{repository}/{name}")
-            if name in model.get("absent", ()):
-                pass
-            elif listed is None or name in listed:
+            unsure = name not in model.get("absent", ()) and (listed is None or name in listed)
+            if unsure:
                 self.wanted[f"{repository}/{name}"] = bool(listed and name in listed)
-                self.asked_by[f"{repository}/{name}"] = engine_stack()
-            return 404, {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": COMMIT}, b"Entry not found"
+                self._asked(f"{repository}/{name}")
+            # A client remembers what a commit surely lacks, and would not ask again: then nobody saw who needs it.
+            commit = {} if unsure else {"X-Repo-Commit": COMMIT}
+            return 404, {"X-Error-Code": "EntryNotFound", **commit}, b"Entry not found"
         body = read_real(real)
         headers = {
             "ETag": f'"{hashlib.sha1(body).hexdigest()}"',
@@ -84,7 +92,7 @@ class Hub:
         names = sorted(set(model["files"]) | set(model.get("listed") or ()))
         if model.get("listed") is None:
             self.wanted[f"{repository} (its list of files)"] = False
-            self.asked_by[f"{repository} (its list of files)"] = engine_stack()
+            self._asked(f"{repository} (its list of files)")
         if after:
             rows = [{"type": "file", "path": name, "size": _size(model, name), "oid": COMMIT} for name in names]
             return _json(rows)

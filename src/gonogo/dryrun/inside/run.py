@@ -17,7 +17,7 @@ from .errors import came_of_a_fall, describe, root_exception
 from .files import WORK
 from .gpucount import GPUCount
 from .processes import Reached, World
-from .unknown import MARK, FakeModule
+from .unknown import MARK, FakeModule, Handed
 
 
 class Progress:
@@ -80,8 +80,10 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
         decisions=[row for key, row in DECISIONS.rows.items() if key not in known or row["phase"] == "run"],
         hit=list(DECISIONS.hit),
         wanted=child.hub.wanted,
+        touched=sorted(child.hub.touched),
         code=sorted(child.hub.code | child.files.code),
-        asked_by=child.hub.asked_by,
+        asked_by={**child.hub.asked_by, **child.files.read_hollow},
+        handed=Handed.rows,
         paths=[path for path, there in child.files.asked.items() if not there],
         commands=World.unknown,
         swallowed=logs.SWALLOWED,
@@ -123,9 +125,10 @@ def _scene(child: Any, request: dict[str, Any]) -> None:
     models = request.get("models") or {}
     child.hub.models = models
     child.files.watched = tuple(word.rstrip("/") for word in request.get("watched", ()))
+    Handed.watched = tuple(word for word in child.files.watched if "://" in word)
     paths = request.get("paths") or {}
     for path, facts in paths.items():
-        furniture.place(child.files.own, path, facts["files"], facts.get("listed"))
+        child.files.hollow |= furniture.place(child.files.own, path, facts["files"], facts.get("listed"))
     child.files.models = (*paths, *(os.path.normpath(os.path.join(WORK, path)) for path in paths))
     walls = child.world.get("limits") or {}
     guards.limit(
