@@ -24,7 +24,7 @@ def main() -> None:
         engine, version = releases.parse(spec)
         release = releases.get(engine, version or releases.newest(engine))
         for gpu in ("H100-80GB:8", "MI300X:8", "cpu"):
-            with DryRuns() as runs:
+            with DryRuns(backends=False) as runs:
                 world = World(release, parse_hardware(gpu))
                 matter = runs.that_matter_at_import(world)
                 print(

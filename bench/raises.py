@@ -182,7 +182,7 @@ def main() -> int:
     unread = Counter(str(case.unread) for case in found if case.unread is not None)
     started = time.perf_counter()
     rows: list[tuple[Case, Row]] = []
-    with DryRuns() as runs:
+    with DryRuns(backends=False) as runs:
         asking = Asking(name, version, chosen.models_dir, runs)
         for case in sorted(read, key=lambda case: (hardware_of(case), sorted(case.env.items()))):
             rows.append((case, asking.row(case)))

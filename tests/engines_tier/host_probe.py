@@ -67,7 +67,7 @@ def answers(engine: str, version: str, count: int) -> list[Any]:
     found = []
     # Which import-time decisions matter is found out by loading the engine again, several times: not the question here.
     ImportFlips.that_matter = lambda *_args: []  # type: ignore[method-assign]
-    with DryRuns() as runs:
+    with DryRuns(backends=False) as runs:
         for gpu in ("cpu", "H100-80GB:2"):
             world = World(release, parse_hardware(gpu))
             for row in rows:

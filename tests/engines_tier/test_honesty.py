@@ -29,7 +29,7 @@ Engine = tuple[str, str, str]
 
 @pytest.fixture(scope="module")
 def runs() -> Iterator[DryRuns]:
-    with DryRuns() as made:
+    with DryRuns(backends=False) as made:
         yield made
 
 
