@@ -15,8 +15,9 @@ def packages_named(answer: dict[str, Any], missing: Iterable[str]) -> list[str]:
     if answer["outcome"] != "refused":
         return []
     said = str(answer.get("root_message") or "")
-    tops = {name.partition(".")[0] for name in answer.get("missing", ())} | set(missing)
-    return sorted(name for name in tops if _names(said, name))
+    # Of a package that is there a part may be missing, as of the engine itself: that is no question of installing it.
+    whole = {name for name in (*answer.get("missing", ()), *missing) if "." not in name}
+    return sorted(name for name in whole if _names(said, name))
 
 
 def _names(text: str, module: str) -> bool:

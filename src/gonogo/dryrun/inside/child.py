@@ -200,7 +200,7 @@ class Child:
             "ready": True,
             "walls": self.walls,
             "env_read": sorted(host.ReadNames.names),
-            "missing": sorted({name.partition(".")[0] for name in self.last.missing}),
+            "missing": sorted(self.last.missing),
             "modules": len(sys.modules),
             "decisions": list(DECISIONS.rows.values()),
             "hit": list(DECISIONS.hit),
