@@ -540,6 +540,20 @@ UNARY = """
 """.split()  # noqa: SIM905
 
 
+def where(condition: Any, *choices: Any, **_options: Any) -> Any:
+    """torch.where with two choices: as large as the largest of the three."""
+    known = [each for each in (condition, *choices) if isinstance(each, KnownTensor)]
+    if (
+        len(choices) != 2
+        or not isinstance(condition, KnownTensor)
+        or any(isinstance(each, Unknown) for each in choices)
+    ):
+        return Unknown("torch.where()")
+    shape = _numpy().broadcast_shapes(*(each.shape for each in known))
+    kind = known[1].dtype if len(known) > 1 else DEFAULT["dtype"]
+    return KnownTensor(shape, kind, condition.device)
+
+
 def count_nonzero(input: Any, dim: Any = None, **_options: Any) -> Any:
     """torch.count_nonzero along some axes."""
     if not isinstance(input, KnownTensor):

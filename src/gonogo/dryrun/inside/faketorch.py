@@ -307,6 +307,7 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         m.empty_like = m.zeros_like = m.ones_like = m.rand_like = m.randn_like = m.full_like = faketensors.made_like
         m.full, m.arange, m.cat = faketensors.full, faketensors.arange, faketensors.cat
         m.count_nonzero, m.einsum, m.outer = faketensors.count_nonzero, faketensors.einsum, faketensors.outer
+        m.where = faketensors.where
         m.__dict__.update(dict.fromkeys(faketensors.UNARY, faketensors.unary))
         m.get_num_threads = lambda: hardware["host"]["cpus"]
         m.set_num_threads = m.set_num_interop_threads = m.set_float32_matmul_precision = lambda _n: None
@@ -509,7 +510,9 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         "torch.nn.utils": attributes(),
         "torch.nn.attention": attributes(),
         "torch.utils": attributes(),
-        "torch._C": attributes(),
+        "torch._C": attributes(
+            _accelerator_getAllocatorSettings=lambda: "", _accelerator_setAllocatorSettings=lambda _settings: None
+        ),
         "torch.types": attributes(),
         "torch.fx": attributes(),
         "torch.hub": attributes(),

@@ -48,6 +48,8 @@ def furnish(sandbox: str, hardware: dict[str, Any], tools: list[str]) -> None:
         "etc/resolv.conf": "",
         "etc/hostname": host["hostname"] + "\n",
     }
+    for name in ("sys_vendor", "product_name", "product_version", "bios_vendor", "chassis_asset_tag"):
+        texts[f"sys/class/dmi/id/{name}"] = "Pretend\n"
     for node in range(host["numa_nodes"]):
         last = host["cpus"] - 1 if node == host["numa_nodes"] - 1 else (node + 1) * each - 1
         texts[f"sys/devices/system/node/node{node}/cpulist"] = f"{min(node * each, last)}-{last}\n"
