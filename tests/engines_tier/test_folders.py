@@ -61,11 +61,10 @@ def test_a_checkout_fares_as_the_release(checker: gonogo.Checker, checkout: Path
     published, ours = check("vllm==0.33.0"), check(checkout)
     assert ours == published  # world by world: release, error, site, warnings
     assert ours.verdict == "NO-GO"
-    (checkout / "vllm" / "version.py").write_text((checkout / "vllm" / "version.py").read_text() + "# edited\n")
-    edited = check(checkout)
-    assert edited.verdict == "HOLD"
-    assert "these files of it are others" in str(edited.worlds[0].reason)
-    assert edited.worlds[0].error == published.worlds[0].error
+    raising = checkout / "vllm" / "config" / "vllm.py"
+    raising.write_text(raising.read_text().replace("Fast prefill optimization for KV", "Quick prefill for KV"))
+    assert "Quick prefill for KV" in str(check(checkout).worlds[0].error)  # its own code is what runs
+
 
 
 def test_the_wheel_makes_the_source_whole(release: Release) -> None:
