@@ -109,7 +109,18 @@ class ChildProcess:
     @property
     def has_ended(self) -> bool:
         """Whether it was killed, so that another is needed. One that could not load the engine has said all it can say."""
-        return self._process.poll() is not None and self.error is None
+        return self.error is None and (self._process.poll() is not None or self._has_hung_up())
+
+    def _has_hung_up(self) -> bool:
+        """Whether its end of the pipe is closed: a process that is being killed has that before it can be waited for."""
+        assert self._process.stdout is not None
+        descriptor = self._process.stdout.fileno()
+        while select.select([descriptor], [], [], 0)[0]:
+            piece = os.read(descriptor, 1 << 20)
+            if not piece:
+                return True
+            self._buffer += piece
+        return False
 
     def _last_words(self) -> str:
         self._log.flush()
