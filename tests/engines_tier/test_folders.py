@@ -66,7 +66,6 @@ def test_a_checkout_fares_as_the_release(checker: gonogo.Checker, checkout: Path
     assert "Quick prefill for KV" in str(check(checkout).worlds[0].error)  # its own code is what runs
 
 
-
 def test_the_wheel_makes_the_source_whole(release: Release) -> None:
     """Of vllm 0.33.0's wheel: modules that its sdist lacks, and compiled ones, which stand empty."""
     assert (release.root / "vllm" / "vllm_flash_attn" / "layers" / "rotary.py").stat().st_size > 1000
