@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from gonogo.dryrun import DryRuns, World
+from gonogo.engines.types import ENGINES
 from gonogo.hardware.parse import parse_hardware
 from gonogo.launches.types import Launch
 from gonogo.models.find import Models
@@ -85,9 +86,10 @@ def main() -> int:
     gpus = options.gpu or GPUS
     told: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
-        models = Models(models_dir=write_models(Path(folder)), hub=False)
+        folders = {name: write_models(Path(folder) / name, name) for name in ENGINES}
         for spec in options.releases:
             started = time.monotonic()
+            models = Models(models_dir=folders[spec.partition("==")[0]], hub=False)
             try:
                 found = cells(spec, gpus, models)
             except (OwnProblem, UsageProblem) as problem:

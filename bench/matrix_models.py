@@ -1,7 +1,7 @@
 """The models of the matrix: one of each shape that servers are started with, as its config.json says.
 
-Values are those that the makers of these models publish; every model here is known to all releases of the matrix, so that
-a refusal tells of the release and the GPU and not of the model's age.
+Values are those that the makers of these models publish. The models are old ones, so that a refusal tells of the release and
+the GPU; where a release is older still, or an engine never knew the model, its refusal says so.
 """
 
 from __future__ import annotations
@@ -118,6 +118,40 @@ _HYBRID = {
     "pad_token_id": 0,
     "torch_dtype": "bfloat16",
 }
+_HYBRID_LINEAR = {
+    "architectures": ["Qwen3NextForCausalLM"],
+    "model_type": "qwen3_next",
+    "hidden_size": 2048,
+    "intermediate_size": 5120,
+    "moe_intermediate_size": 512,
+    "shared_expert_intermediate_size": 512,
+    "num_hidden_layers": 48,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 2,
+    "head_dim": 256,
+    "full_attention_interval": 4,
+    "linear_conv_kernel_dim": 4,
+    "linear_key_head_dim": 128,
+    "linear_num_key_heads": 16,
+    "linear_num_value_heads": 32,
+    "linear_value_head_dim": 128,
+    "decoder_sparse_step": 1,
+    "mlp_only_layers": [],
+    "num_experts": 512,
+    "num_experts_per_tok": 10,
+    "norm_topk_prob": True,
+    "partial_rotary_factor": 0.25,
+    "rope_theta": 10000000,
+    "rope_scaling": None,
+    "vocab_size": 151936,
+    "max_position_embeddings": 262144,
+    "rms_norm_eps": 1e-06,
+    "hidden_act": "silu",
+    "bos_token_id": 151643,
+    "eos_token_id": 151645,
+    "tie_word_embeddings": False,
+    "torch_dtype": "bfloat16",
+}
 _MULTIMODAL = {
     "architectures": ["LlavaForConditionalGeneration"],
     "model_type": "llava",
@@ -216,10 +250,13 @@ SHAPES: dict[str, dict[str, Any]] = {
     "fp8": _FP8,
 }
 
+#: engine → shape → config.json, where the engine never had the model of ``SHAPES``
+_OF_ITS_OWN = {"sglang": {"hybrid": _HYBRID_LINEAR}}
 
-def write_models(folder: Path) -> Path:
+
+def write_models(folder: Path, engine: str) -> Path:
     """Write ``matrix/SHAPE`` below ``folder`` (returned): config, tokenizer, and what the shape has besides."""
-    for shape, config in SHAPES.items():
+    for shape, config in {**SHAPES, **_OF_ITS_OWN.get(engine, {})}.items():
         place = folder / "matrix" / shape
         place.mkdir(parents=True)
         for name, source in stand_in(shape, "dense").files.items():
