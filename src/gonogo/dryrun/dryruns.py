@@ -17,6 +17,7 @@ from gonogo.dryrun.memory import Memory
 from gonogo.dryrun.needed import NeededModules
 from gonogo.dryrun.openpackages import packages_named
 from gonogo.dryrun.outcome import DryRun
+from gonogo.dryrun.plain_modules import PlainModules
 from gonogo.dryrun.plugins import foreign_plugins
 from gonogo.dryrun.process import ChildProcess
 from gonogo.dryrun.request import code_variables, facts_of, request_for
@@ -60,6 +61,7 @@ class DryRuns:
         self._cache = memory.folder.parent if memory is not None else cache_folder()
         self._needed = NeededModules(memory.folder.parent / "needed-modules" if memory is not None else None)
         self._names = KnownNames(surfaces)
+        self._plain = PlainModules(surfaces, memory.folder.parent / "plain-modules" if memory is not None else None)
         self._flips = ImportFlips(folder, self._flipped_child, self._progress.say)
 
     def run(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> DryRun:
@@ -76,6 +78,7 @@ class DryRuns:
     def answer(self, launch: Launch, world: World, models: Models, allow_code: bool = False) -> Answer:
         """The child's own words on the launch, and what they depend on that cannot be known."""
         request = {**request_for(launch, models), "count": world.hardware.count, "backends": self._backends}
+        question = dict(request)
         variables = code_variables(launch)
         if variables and not allow_code:
             reason = f"the launch sets {', '.join(variables)}, which can bring code of its own into the engine"
@@ -87,13 +90,16 @@ class DryRuns:
             )
             return Answer({"outcome": "unclear", "reason": reason, "stage": "arguments"})
         if self._memory is not None:
-            known = self._memory.recall(request, world, models)
+            known = self._memory.recall(question, world, models)
             if known is not None:
                 return known
-        child = self._child_for(request, world)
-        if child.error is not None:
-            return Answer(_failed_load(child))
-        words = self._ask(child, request, models, world)
+        for _ in range(_MOST_LOADS):
+            child = self._child_for(request, world)
+            if child.error is not None:
+                return Answer(_failed_load(child))
+            words = self._ask(child, request, models, world)
+            if not self._plain.learn(world, words.get("decisions", ()), child.state["described"]):
+                break
         request, words, assumed = self._filled(child, request, words, models, world)
         missing = [name for name, facts in request["models"].items() if facts.get("known") is False]
         missing += [path for path in words.get("paths", ()) if path.rstrip("/") not in request["models"]]
@@ -104,7 +110,7 @@ class DryRuns:
         asked = (*request["paths"], *request["models"])
         answer = Answer(words, depends, asked, tuple(missing), assumed, workers)
         if self._memory is not None:
-            self._memory.keep(request, world, models, answer)
+            self._memory.keep({**question, "models": request["models"]}, world, models, answer)
         return answer
 
     def _ask(self, child: ChildProcess, request: dict[str, Any], models: Models, world: World) -> dict[str, Any]:
@@ -265,12 +271,14 @@ class DryRuns:
 
     def _started(self, world: World, early: dict[str, str], count: bool) -> ChildProcess:
         def described(world: World) -> dict[str, Any]:
-            description = {**world.description(), "jobs": self._jobs}
+            description = {**world.description(), "jobs": self._jobs, "texts": self._plain.texts(world)}
             return {**description, "env": {**description["env"], **early}}
 
-        description = described(world)
-        key = hashlib.sha256(json.dumps(_without_count(description, count), sort_keys=True).encode()).hexdigest()
-        child = self._children.pop(key, None)
+        def key() -> str:
+            description = _without_count(described(world), count)
+            return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
+
+        child = self._children.pop(key(), None)
         if child is not None and child.has_ended:
             child.close()
             child = None
@@ -282,7 +290,7 @@ class DryRuns:
                 self._children.pop(next(iter(self._children))).close()
             child = self._loaded(world, described)
             self._progress.clear()
-        self._children[key] = child
+        self._children[key()] = child  # loading can have taught what belongs to the world
         return child
 
     def _loaded(self, world: World, described: Callable[[World], dict[str, Any]]) -> ChildProcess:
@@ -296,6 +304,9 @@ class DryRuns:
             child = self._needed.load(world, start)
             if child.error is not None:
                 break
+            if self._plain.learn(world, child.state["decisions"], child.state["described"]):
+                child.close()
+                continue
             known = self._names.answers(world, child.state["decisions"])
             child.state["decisions"] = [row for row in child.state["decisions"] if row["key"] not in known]
             fresh = {key: False for key, there in known.items() if not there}
@@ -321,7 +332,13 @@ class DryRuns:
         known = self._child(world, {}).state.get("forced", {})
         description = self._needed.world(world).description()
         return ChildProcess(
-            Path(world.release.python), {**description, "jobs": self._jobs, "forced": {**known, **forced}}
+            Path(world.release.python),
+            {
+                **description,
+                "jobs": self._jobs,
+                "texts": self._plain.texts(world),
+                "forced": {**known, **forced},
+            },
         )
 
     def close(self) -> None:

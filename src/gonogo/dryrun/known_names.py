@@ -9,7 +9,8 @@ from gonogo.dryrun.packages import imports_of, vendors_table
 from gonogo.dryrun.world import World
 from gonogo.releases.surfaces import Surfaces
 
-_KINDS = ("import", "attribute", "hasattr")
+#: Kinds of decisions on whether a name is there.
+KINDS = ("import", "attribute", "hasattr")
 
 
 class KnownNames:
@@ -25,9 +26,9 @@ class KnownNames:
         if self._surfaces is None:
             return found
         for row in decisions:
-            if row["kind"] not in _KINDS or row["usual"] is not True or not _is_plain(row["name"]):
+            if row["kind"] not in KINDS or row["usual"] is not True or not _is_plain(row["name"]):
                 continue
-            distribution = _distribution_of(world, row["name"])
+            distribution = distribution_of(world, row["name"])
             version = world.release.versions.get(distribution) if distribution else None
             if distribution is None or version is None:
                 continue
@@ -41,7 +42,7 @@ def _is_plain(name: str) -> bool:
     return all(part.isidentifier() for part in name.split("."))
 
 
-def _distribution_of(world: World, name: str) -> str | None:
+def distribution_of(world: World, name: str) -> str | None:
     """The distribution that brings a module, by the engine's table, else by the name that both share."""
     table = vendors_table(world.engine, world.hardware.gpu.vendor)
     parts = name.split(".")

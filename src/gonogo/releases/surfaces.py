@@ -39,9 +39,7 @@ class Surfaces:
         None where that cannot be told: the index is out of reach, the module is compiled, or makes its names as it runs.
         """
         key = (distribution, version)
-        if key not in self._known:
-            self._known[key] = self._record(distribution, version)
-        record = self._known[key]
+        record = self._known_record(key)
         if record is None:
             return None
         module, rest = _module_in(record["files"], name)
@@ -54,6 +52,36 @@ class Surfaces:
         if len(record["names"]) > before:
             self._keep(key, record)
         return found if len(rest) == 1 or found is False else None
+
+    def text(self, distribution: str, version: str, module: str) -> str | None:
+        """The text of a module; empty where the distribution has none in Python, None where that cannot be told."""
+        key = (distribution, version)
+        record = self._known_record(key)
+        if record is None:
+            return None
+        file = _file_of(record["files"], module)
+        if file is None or PurePosixPath(file).suffix in _COMPILED:
+            return ""
+        try:
+            content = self._member(key, file)
+            return None if content is None else content.decode()
+        except (OwnProblem, NoRanges):
+            return None
+        except UnicodeDecodeError:
+            return ""
+
+    def _known_record(self, key: tuple[str, str]) -> dict[str, Any] | None:
+        if key not in self._known:
+            self._known[key] = self._record(*key)
+        return self._known[key]
+
+    def _member(self, key: tuple[str, str], file: str) -> bytes | None:
+        wheel = self._wheel(key)
+        if wheel is None:
+            return None
+        with remote_wheel(wheel, lambda _done, _total: None) as remote:
+            (member,) = remote.members([file])
+            return member.read(1 << 24)
 
     def _binds(self, record: dict[str, Any], key: tuple[str, str], module: str, name: str, depth: int) -> bool | None:
         file = _file_of(record["files"], module)
@@ -73,12 +101,10 @@ class Surfaces:
     def _read(self, key: tuple[str, str], file: str) -> dict[str, Any] | None:
         """The names that a module binds, and the modules whose names it takes over all; None where that cannot be had."""
         try:
-            wheel = self._wheel(key)
-            if wheel is None:
+            content = self._member(key, file)
+            if content is None:
                 return None
-            with remote_wheel(wheel, lambda _done, _total: None) as remote:
-                (member,) = remote.members([file])
-                tree = ast.parse(member.read(1 << 24))
+            tree = ast.parse(content)
         except (OwnProblem, NoRanges, SyntaxError, ValueError):
             return None
         package = PurePosixPath(file).parent.as_posix().replace("/", ".")

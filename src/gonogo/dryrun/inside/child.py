@@ -125,7 +125,9 @@ class Child:
         for name in self.world.get("nvml", ["pynvml"]):
             described[name] = devices.describe_nvml(hardware)
         described["amdsmi"] = devices.describe_amdsmi(hardware)
-        finder = modules.FakeFinder(self.world["faked"], self.world["absent"], described, _known_modules())
+        finder = modules.FakeFinder(
+            self.world["faked"], self.world["absent"], described, _known_modules(), self.world.get("texts")
+        )
         unknown.FakeModule.described = frozenset(described)
         after = {
             "psutil": host.after_psutil(hardware["host"]),
@@ -202,6 +204,7 @@ class Child:
             "env_read": sorted(host.ReadNames.names),
             "missing": sorted(self.last.missing),
             "modules": len(sys.modules),
+            "described": sorted(unknown.FakeModule.described),
             "decisions": list(DECISIONS.rows.values()),
             "hit": list(DECISIONS.hit),
             "count_asked": gpucount.GPUCount.asked,

@@ -19,13 +19,22 @@ class FakeFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds stand-ins for packages that are pretended to be installed, and hides those that are pretended not to be."""
 
     def __init__(
-        self, faked: dict[str, str], absent: Iterable[str], described: dict[str, Describe], known: Iterable[str] = ()
+        self,
+        faked: dict[str, str],
+        absent: Iterable[str],
+        described: dict[str, Describe],
+        known: Iterable[str] = (),
+        texts: dict[str, str] | None = None,
     ) -> None:
-        """``faked``: name → version; ``described`` fills modules; ``known`` are names of modules that surely exist."""
+        """``faked``: name → version; ``described`` fills modules; ``known`` are names of modules that surely exist.
+
+        ``texts``: name → source, of modules of stand-ins that are run as they are.
+        """
         self.faked = faked
         self.absent = set(absent)
         self.described = described
         self.known = frozenset(known)
+        self.texts = texts or {}
         self.missing: dict[str, str] = {}
 
     def find_spec(
@@ -38,6 +47,10 @@ class FakeFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             top = name.rpartition(".")[0]  # a stand-in that an engine has put in another's place
         if top is None:
             return None
+        if name in self.texts and name not in self.described:
+            return importlib.machinery.ModuleSpec(
+                name, _Text(self.texts[name]), origin=f"{SITE}/{name.replace('.', '/')}.py"
+            )
         if name != top and name not in self.described:
             if self._has_no(name):
                 return None
@@ -70,6 +83,16 @@ class FakeFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         describe = self.described.get(name)
         if describe is not None:
             describe(module)
+
+
+class _Text(importlib.abc.Loader):
+    """Runs a text as the module that it is of."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def exec_module(self, module: ModuleType) -> None:
+        exec(compile(self._text, f"<{module.__name__}>", "exec"), module.__dict__)
 
 
 class Hiding:
