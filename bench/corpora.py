@@ -138,13 +138,6 @@ def _told(result: LaunchResult) -> Row:
     }
 
 
-def as_if_covered(engine: Engine, version: str) -> None:
-    """Count what dry runs say of a release that nobody has compared with a real engine yet, too."""
-    covered = engine.table.get("covered")
-    if covered is not None and version not in covered:
-        covered.append(version)
-
-
 def judgements(release: str) -> dict[tuple[str, int, str], str]:
     """(path, line, error id) → what people found: ``mistake``, or the kind of a false alarm."""
     if not _JUDGED.exists():
@@ -205,7 +198,6 @@ def main() -> int:
     chosen = parser.parse_args()
     name, _, version = chosen.release.partition("==")
     engine = engine_named(name)
-    as_if_covered(engine, version)
     out = (chosen.out or Path(f"corpora-{name}-{version}.jsonl")).absolute()
     models = chosen.models_dir and chosen.models_dir.absolute()
     root = sdist(name, version)

@@ -10,17 +10,15 @@ from __future__ import annotations
 import sys
 
 from gonogo.dryrun import DryRuns, World
-from gonogo.engines.types import ENGINES, engine_named
 from gonogo.hardware.parse import parse_hardware
 from gonogo.releases import Releases
+
+RELEASES = ("vllm==0.32.0", "vllm==0.33.0", "sglang==0.5.23")
 
 
 def main() -> None:
     releases = Releases()
-    specs = sys.argv[1:] or [
-        f"{name}=={version}" for name in ENGINES for version in engine_named(name).table["covered"]
-    ]
-    for spec in specs:
+    for spec in sys.argv[1:] or RELEASES:
         engine, version = releases.parse(spec)
         release = releases.get(engine, version or releases.newest(engine))
         for gpu in ("H100-80GB:8", "MI300X:8", "cpu"):
