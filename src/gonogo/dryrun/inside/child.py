@@ -130,6 +130,7 @@ class Child:
         )
         unknown.FakeModule.described = frozenset(described)
         after = {
+            "zmq": network.after_zmq,
             "psutil": host.after_psutil(hardware["host"]),
             "httpx": hub.after_httpx(self.hub),
             "httpx2": hub.after_httpx(self.hub),

@@ -46,6 +46,9 @@ def alone(parallel_state: Any) -> None:
     def start(self: Any, *args: Any, **kwargs: Any) -> None:
         torch: Any = importlib.import_module("torch")
         given = {**dict(zip(words, args, strict=False)), **kwargs}
+        for name, value in given.items():
+            if not hasattr(self, name):
+                setattr(self, name, value)
         self.unique_name = f"{given.get('group_name') or 'anonymous'}:0"
         self.rank, self.local_rank = torch.distributed.get_rank(), given["local_rank"]
         self.device_index, self.group_ranks = self.local_rank, given["group_ranks"]

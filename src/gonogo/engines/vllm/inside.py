@@ -21,9 +21,10 @@ def prepare(progress: Any) -> None:
         made = getattr(arg_utils, name)
         if "create_engine_config" in vars(made):
             made.create_engine_config = _ending(made.create_engine_config, progress)
-    registry: Any = importlib.import_module("vllm.model_executor.models.registry")
+    importlib.import_module("vllm.model_executor.models")
+    registry = sys.modules.get("vllm.model_executor.models.registry")  # before 0.6.3 there was none
     if hasattr(registry, "_run_in_subprocess"):
-        registry._run_in_subprocess = _inspect
+        registry._run_in_subprocess = _inspect  # type: ignore[union-attr]
     for module in list(sys.modules.values()):
         if getattr(module, "__name__", "").startswith("vllm.entrypoints") and "run_dp_supervisor" in vars(module):
             module.run_dp_supervisor = _supervise  # type: ignore[attr-defined]
