@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 from typing import Any
 
+from .faketensors import KnownTensor
 from .unknown import Unknown, as_the_real_one
 
 
@@ -90,6 +92,22 @@ def all_gather_object(found: list[Any], mine: Any, *_args: Any, **_options: Any)
     found[:] = [mine] * len(found)
 
 
+class ReduceOp(enum.IntEnum):
+    """torch.distributed.ReduceOp: what a group does with the tensors of its members."""
+
+    SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM = range(9)
+
+
+_OF_EQUALS = (ReduceOp.AVG, ReduceOp.MIN, ReduceOp.MAX, ReduceOp.BAND, ReduceOp.BOR)
+
+
+def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, *_args: Any, **_options: Any) -> None:
+    """torch.distributed.all_reduce among processes that all have the same tensor: most operations leave it as it is."""
+    alone = isinstance(group or World.group, ProcessGroup) and (group or _world()).size() == 1
+    if isinstance(tensor, KnownTensor) and op not in _OF_EQUALS and not alone:
+        tensor.__class__ = KnownTensor  # its numbers are not known any more
+
+
 def nothing(*_args: Any, **_options: Any) -> None:
     """A collective call: this process's own tensor is its answer."""
 
@@ -107,8 +125,7 @@ def describe(some: bool) -> Any:
         m.init_process_group = initialize
         m.new_group, m.get_world_size, m.get_rank, m.get_backend = new_group, get_world_size, get_rank, get_backend
         m.get_process_group_ranks, m.all_gather_object = get_process_group_ranks, all_gather_object
-        m.barrier = m.all_reduce = m.broadcast = m.broadcast_object_list = m.destroy_process_group = (
-            m.monitored_barrier
-        ) = nothing
+        m.ReduceOp, m.all_reduce = ReduceOp, all_reduce
+        m.barrier = m.broadcast = m.broadcast_object_list = m.destroy_process_group = m.monitored_barrier = nothing
 
     return fill

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import math
 import os
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -356,6 +357,37 @@ class NumberTensor(KnownTensor):
     __index__ = __int__
 
 
+def _is_plain_float(kind: dtype) -> bool:
+    """Python has floats of that kind, or can round to it."""
+    return kind in (_named("float32"), _named("float64"))
+
+
+class OneNumber(KnownTensor):
+    """A tensor of no axes whose one floating-point number is known, such as a GPU's free memory."""
+
+    def __init__(self, number: float, kind: dtype, where: device) -> None:
+        super().__init__((), kind, where)
+        single = kind is _named("float32")
+        self._number = struct.unpack("f", struct.pack("f", number))[0] if single else number
+
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        moved = super().to(*args, **kwargs)
+        return OneNumber(self._number, moved.dtype, moved.device) if _is_plain_float(moved.dtype) else moved
+
+    def cpu(self) -> OneNumber:  # type: ignore[override]
+        """On the host."""
+        return OneNumber(self._number, self.dtype, device("cpu"))
+
+    def item(self) -> float:
+        """The number."""
+        return self._number
+
+    tolist = item
+
+    def __float__(self) -> float:
+        return self._number
+
+
 def _calculate(name: str) -> Callable[..., Any]:
     """An operation on whole numbers where both sides are known, else whatever a tensor says."""
     unknown = getattr(Tensor, name)
@@ -485,6 +517,8 @@ def tensor(data: Any = None, dtype: Any = None, device: Any = None, **_options: 
     where = _place(device)
     if type(first) is int and not kind.is_floating_point and math.prod(shape) <= _MOST_NUMBERS:
         return NumberTensor(_numpy().array(data), kind, where)
+    if type(data) in (int, float) and _is_plain_float(kind):
+        return OneNumber(data, kind, where)
     return KnownTensor(tuple(shape), kind, where)
 
 

@@ -68,6 +68,12 @@ class UnknownClass(type(typing.Protocol)):  # type: ignore[misc]
             return bool(DECISIONS.take("isinstance", f"{instance!r} {cls.__module__}.{cls.__qualname__}", False, True))
         return False
 
+    def register(cls, *args: Any, **kwargs: Any) -> Any:
+        """ABCMeta's for the classes that it is meant for; of an unknown class it is one more unknown name."""
+        if not cls.__dict__.get("_gonogo_unknown"):
+            return super().register(*args, **kwargs)
+        return Unknown(f"{cls.__module__}.{cls.__qualname__}.register()")
+
     def __subclasscheck__(cls, other: Any) -> bool:
         return type.__subclasscheck__(cls, other)
 
