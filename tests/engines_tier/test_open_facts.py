@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -61,3 +62,32 @@ def test_what_lies_in_an_object_store_is_not_known(checker: Checker) -> None:
     verdict, world = checked(checker, "vllm serve s3://bucket/model --load-format runai_streamer")
     assert verdict == "HOLD"
     assert "s3://bucket/model" in str(world.reason)
+
+
+@pytest.mark.parametrize("release", ["vllm==0.33.0", "sglang==0.5.23"])
+def test_a_model_s_own_configuration_class_has_a_stand_in(checker: Checker, tmp_path: Path, release: str) -> None:
+    """One that nobody but the model's repository has; nothing of that is run, with or without --trust-remote-code."""
+    facts = json.loads((MODELS / LLAMA / "config.json").read_text())
+    facts |= {"model_type": "nobodys_own", "auto_map": {"AutoConfig": "configuration_nobody.NobodyConfig"}}
+    (tmp_path / "nobody" / "own").mkdir(parents=True)
+    (tmp_path / "nobody" / "own" / "config.json").write_text(json.dumps(facts))
+    words = "vllm serve nobody/own" if release.startswith("vllm") else "sglang serve --model-path nobody/own"
+    options: dict[str, Any] = {"release": release, "gpu": "H100:8", "models_dir": tmp_path, "hub": False}
+    trusted = checker.check(f"{words} --trust-remote-code", **options)
+    assert trusted.verdict == "GO", trusted
+    assert any("NobodyConfig, code of the model's own" in note for note in trusted.launches[0].assumed)
+    suspected = checker.check(words, **options)
+    assert suspected.verdict == "NO-GO"
+    error = suspected.launches[0].worlds[0].error
+    assert error is not None
+    assert "trust" in error.message
+    # It keeps what the file says: vocabulary, heads and layers of the real model decide as before.
+    refused = checker.check(
+        f"{words} --trust-remote-code --{'tensor-parallel-size' if 'vllm' in release else 'tp'} 7", **options
+    )
+    assert refused.verdict == "NO-GO"
+    world = refused.launches[0].worlds[0]
+    assert world.error is not None
+    assert world.error.site is not None
+    # vllm/config/model.py: "Total number of attention heads (32) must be divisible ..."; SGLang asserts the same in its layer
+    assert world.error.site.function in ("ModelConfig.verify_with_parallel_config", "LlamaAttention.__init__")

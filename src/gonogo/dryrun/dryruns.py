@@ -107,6 +107,10 @@ class DryRuns:
         depends += self._depends_on_import(world, request, words)
         words["lacks"] = [name for name in packages_named(words, child.state["missing"]) if name not in world.packages]
         workers += self._workers_depend_on(child, world, request, words)
+        assumed += tuple(
+            f"{one}, code of the model's own, is taken to keep what config.json says"
+            for one in words.get("own_configs", ())
+        )
         asked = (*request["paths"], *request["models"])
         answer = Answer(words, depends, asked, tuple(missing), assumed, workers)
         if self._memory is not None:

@@ -27,6 +27,9 @@ def fault_of(answer: dict[str, Any]) -> str | None:
         return f"the launch brings code of its own ({', '.join(answer['foreign'][:3])}), which a dry run never executes"
     if answer.get("code"):
         return f"the engine asks for the model's own code ({', '.join(answer['code'][:3])}), which a dry run never executes"
+    if answer["outcome"] == "crashed" and answer.get("own_configs"):
+        told = f"{answer.get('root_type')}: {answer.get('root_message')}"
+        return f"the engine fell over a stand-in for the model's own configuration class: {told}"[:400]
     if answer.get("denied"):
         return f"the engine tried what a dry run does not allow: {answer['denied'][0]}"
     if answer["outcome"] != "passed" and answer.get("swallowed"):

@@ -36,6 +36,7 @@ from . import (
     modules,
     natives,
     network,
+    ownconfig,
     processes,
     sources,
     unknown,
@@ -130,6 +131,7 @@ class Child:
         )
         unknown.FakeModule.described = frozenset(described)
         after = {
+            "transformers.dynamic_module_utils": ownconfig.after_dynamic_modules,
             "zmq": network.after_zmq,
             "psutil": host.after_psutil(hardware["host"]),
             "httpx": hub.after_httpx(self.hub),

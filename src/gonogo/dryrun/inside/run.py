@@ -11,7 +11,7 @@ import time
 import traceback
 from typing import Any
 
-from . import chance, furniture, guards, host, logs, network
+from . import chance, furniture, guards, host, logs, network, ownconfig
 from .decisions import DECISIONS
 from .errors import came_of_a_fall, describe, root_exception
 from .files import WORK
@@ -84,6 +84,7 @@ def answer_launch(child: Any, request: dict[str, Any], write: int) -> dict[str, 
         code=sorted(child.hub.code | child.files.code),
         asked_by={**child.hub.asked_by, **child.files.read_hollow},
         handed=Handed.rows,
+        own_configs=list(ownconfig.MADE),
         paths=[path for path, there in child.files.asked.items() if not there],
         commands=World.unknown,
         swallowed=logs.SWALLOWED,
