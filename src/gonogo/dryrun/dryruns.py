@@ -10,7 +10,7 @@ from typing import Any
 
 from gonogo.dryrun import backends
 from gonogo.dryrun.answer import Answer, outcome_of
-from gonogo.dryrun.fuller import LIST, hangs_on_missing, lacking, with_lists, with_tokenizer
+from gonogo.dryrun.fuller import EMPTY, LIST, empty_files, hangs_on_missing, lacking, with_empty, with_files, with_lists
 from gonogo.dryrun.importflips import ImportFlips
 from gonogo.dryrun.known_names import KnownNames
 from gonogo.dryrun.memory import Memory
@@ -19,10 +19,11 @@ from gonogo.dryrun.openpackages import packages_named
 from gonogo.dryrun.outcome import DryRun
 from gonogo.dryrun.plain_modules import PlainModules
 from gonogo.dryrun.plugins import foreign_plugins
+from gonogo.dryrun.preprocessor import has_preprocessor, stand_in_preprocessors
 from gonogo.dryrun.process import ChildProcess
 from gonogo.dryrun.request import code_variables, facts_of, request_for
 from gonogo.dryrun.signature import fault_of, signature
-from gonogo.dryrun.tokenizer import stand_in_tokenizer
+from gonogo.dryrun.tokenizer import TOKENIZER_FILES, has_tokenizer, stand_in_tokenizer
 from gonogo.dryrun.world import World
 from gonogo.launches.types import Launch
 from gonogo.models.find import Models
@@ -149,17 +150,33 @@ class DryRuns:
         """A refusal once more with a stand-in tokenizer where the facts lack one; request, answer, and what that assumes."""
         told = words.get("backends") or words
         names = [] if told["outcome"] in ("passed", "unclear") else lacking(request, words)
-        if not names:
+        files = {name: found for name in names if (found := self._stand_ins(request, name, world))}
+        if not files:
             return request, words, ()
-        fuller = with_tokenizer(request, names, stand_in_tokenizer(world.release, self._cache / "tokenizers"))
+        fuller = with_files(request, files)
         again = self._ask(child, fuller, models, world)
         if signature(again) == signature(words) and _of_workers(again) == _of_workers(words):
             return fuller, again, ()
-        return (
-            fuller,
-            again,
-            tuple(f"tokenizer: a stand-in for that of {name}, which is not among its facts" for name in names),
-        )
+        assumed = []
+        for name, found in files.items():
+            for kind, those in (
+                ("tokenizer", TOKENIZER_FILES),
+                ("preprocessor", set(found).difference(TOKENIZER_FILES)),
+            ):
+                if set(those) & set(found):
+                    assumed.append(f"{kind}: a stand-in for that of {name}, which is not among its facts")
+        return fuller, again, tuple(assumed)
+
+    def _stand_ins(self, request: dict[str, Any], name: str, world: World) -> dict[str, str]:
+        """Files that stand in for those that a model's facts lack: a tokenizer, and the preprocessors of its kind of model."""
+        files = {**request["models"], **request["paths"]}[name]["files"]
+        found: dict[str, str] = {}
+        if not has_tokenizer(files):
+            found |= stand_in_tokenizer(world.release, self._cache / "tokenizers")
+        if "config.json" in files and not has_preprocessor(files):
+            config, folder = Path(files["config.json"]), self._cache / "preprocessors"
+            found |= stand_in_preprocessors(world.release.environment, config, folder)
+        return found
 
     def _depends_on(
         self, child: ChildProcess, request: dict[str, Any], answer: dict[str, Any]
@@ -198,12 +215,32 @@ class DryRuns:
 
     def _hangs_on(self, child: ChildProcess, request: dict[str, Any], answer: dict[str, Any]) -> list[str]:
         """Files that a refusal hangs on; a model's list of files only where it ends otherwise with one."""
-        names = list(hangs_on_missing(answer))
+        return self._that_matter(child, request, hangs_on_missing(answer), signature(answer), signature)
+
+    def _that_matter(
+        self,
+        child: ChildProcess,
+        request: dict[str, Any],
+        names: tuple[str, ...],
+        usual: Any,
+        of: Callable[[dict[str, Any]], Any],
+    ) -> list[str]:
+        """Those of the missing files that a refusal hangs on: none if it stays the same with a list of files and empty ones."""
+        if not names:
+            return []
+        whole = request
         if any(name.endswith(LIST) for name in names):
-            other = child.ask_one(with_lists(request))
-            if other["outcome"] != "asks" and signature(other) == signature(answer):
-                names = [name for name in names if not name.endswith(LIST)]
-        return names
+            whole = with_lists(request)
+            other = child.ask_one(whole)
+            if other["outcome"] == "asks" or of(other) != usual:
+                return list(names)
+        files = [name for name in names if not name.endswith(LIST)]
+        tried = [name for name in files if name.endswith(tuple(EMPTY))]
+        if tried:
+            other = child.ask_one(with_empty(whole, tried, empty_files(self._cache / "empty")))
+            if other["outcome"] != "asks" and of(other) == usual:
+                return [name for name in files if name not in tried]
+        return files
 
     def _workers_depend_on(
         self, child: ChildProcess, world: World, request: dict[str, Any], answer: dict[str, Any]
@@ -215,7 +252,8 @@ class DryRuns:
         found = list(backends.depends_on(answer, request, child.ask_one))
         if refused:
             told = {**answer["backends"], "asked_by": answer.get("asked_by", {})}
-            found += [f"{name} of the model, which is not among its facts" for name in hangs_on_missing(told)]
+            matter = self._that_matter(child, request, hangs_on_missing(told), _of_workers(answer), _of_workers)
+            found += [f"{name} of the model, which is not among its facts" for name in matter]
         if refused and not found:
             found += self._workers_depend_on_import(child, world, request, answer)
         return tuple(found)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from gonogo.dryrun.tokenizer import has_tokenizer
+from gonogo.dryrun.store import write_bytes
 
 
 def lacking(request: dict[str, Any], answer: dict[str, Any]) -> list[str]:
-    """The models and paths of a request whose facts are incomplete and have no tokenizer, as far as the engine asked for more."""
+    """The models and paths of a request whose facts are incomplete, as far as the engine asked for more."""
     wanted = tuple(answer.get("wanted", ()))
     return [
         name
@@ -16,23 +18,22 @@ def lacking(request: dict[str, Any], answer: dict[str, Any]) -> list[str]:
         for name, facts in request[kind].items()
         if facts.get("listed") is None
         and facts.get("known", True)
-        and not has_tokenizer(facts["files"])
         and facts["files"]
         and (kind == "paths" or any(want.startswith((f"{name}/", f"{name} ")) for want in wanted))
     ]
 
 
-def with_tokenizer(request: dict[str, Any], names: list[str], tokenizer: dict[str, str]) -> dict[str, Any]:
-    """The request with a stand-in tokenizer for these models."""
+def with_files(request: dict[str, Any], stand_ins: dict[str, dict[str, str]]) -> dict[str, Any]:
+    """The request with these files besides: name of a model or path → file name → file."""
     fuller = dict(request)
     for kind in ("models", "paths"):
         fuller[kind] = {
             name: {
                 **facts,
-                "files": {**tokenizer, **facts["files"]},
-                "assumed": sorted(set(tokenizer) - set(facts["files"])),
+                "files": {**stand_ins[name], **facts["files"]},
+                "assumed": sorted({*facts.get("assumed", ()), *stand_ins[name]} - set(facts["files"])),
             }
-            if name in names
+            if name in stand_ins
             else facts
             for name, facts in request[kind].items()
         }
@@ -51,6 +52,34 @@ def with_lists(request: dict[str, Any]) -> dict[str, Any]:
         for name, facts in request["models"].items()
     }
     return {**request, "models": models}
+
+
+#: Files without content, each by the end of its name: a JSON object without members, a safetensors file without tensors.
+EMPTY = {".json": b"{}", ".safetensors": len(b"{}").to_bytes(8, "little") + b"{}"}
+
+
+def empty_files(folder: Path) -> dict[str, str]:
+    """The end of a name → a file without content, in ``folder``."""
+    found: dict[str, str] = {}
+    for end, content in EMPTY.items():
+        place = folder / f"empty{end}"
+        if not place.exists():
+            write_bytes(place, content)
+        if place.exists():
+            found[end] = str(place)
+    return found
+
+
+def with_empty(request: dict[str, Any], wanted: Iterable[str], empty: dict[str, str]) -> dict[str, Any]:
+    """The request with one of the ``empty`` files (by the end of its name) for each ``wanted`` one, named ``MODEL/FILE``."""
+    files: dict[str, dict[str, str]] = {}
+    for name, facts in request["models"].items():
+        for want in wanted:
+            file = want.removeprefix(f"{name}/")
+            end = PurePosixPath(file).suffix
+            if file != want and end in empty and file not in facts["files"]:
+                files.setdefault(name, {})[file] = empty[end]
+    return with_files(request, files)
 
 
 def hangs_on_missing(answer: dict[str, Any]) -> tuple[str, ...]:

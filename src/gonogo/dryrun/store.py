@@ -1,4 +1,4 @@
-"""JSON files in a cache: written whole or not at all, and a broken one is as good as none."""
+"""Files in a cache: written whole or not at all, and a broken JSON file is as good as none."""
 
 from __future__ import annotations
 
@@ -19,12 +19,17 @@ def read_json(path: Path) -> Any:
 
 def write_json(path: Path, value: Any) -> None:
     """Put ``value`` there in one step. A full disk or a read-only cache loses the record, not the work."""
+    write_bytes(path, json.dumps(value).encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """The same for any content."""
     draft = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".draft-")
-        with os.fdopen(handle, "w") as file:
-            json.dump(value, file)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         Path(draft).replace(path)
     except OSError:
         if draft:
