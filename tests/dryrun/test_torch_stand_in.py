@@ -52,6 +52,18 @@ QUESTIONS = [
     (NVIDIA, {}, "torch.cuda.get_device_properties(device='cuda').multi_processor_count", "132"),
     (NVIDIA, {}, "torch.cuda.get_device_properties(torch.device('cuda', 7)).major", "9"),
     (NVIDIA, {}, "torch.cuda.get_device_properties(8)", "AssertionError: Invalid device id"),
+    (NVIDIA, {}, "torch.nn.init._calculate_correct_fan(torch.empty(6, 4, 3), 'fan_in')", "12"),
+    (NVIDIA, {}, "torch.nn.init._calculate_correct_fan(torch.empty(6, 4, 3), 'Fan_Out')", "18"),
+    (NVIDIA, {}, "torch.nn.init.zeros_(torch.empty(6, 4)).shape == (6, 4)", "True"),
+    (
+        NVIDIA,
+        {},
+        "torch.nn.init._calculate_fan_in_and_fan_out(torch.empty(6))",
+        "ValueError: Fan in and fan out can not be computed for tensor with fewer than 2 dimensions",
+    ),
+    (NVIDIA, {}, "torch.tensor(71.3, dtype=torch.float32).to('cpu').item()", "71.30000305175781"),
+    (NVIDIA, {}, "torch.tensor(3, dtype=torch.float64).item()", "3.0"),
+    (NVIDIA, {}, "int(torch.distributed.ReduceOp.MIN)", "3"),
     (
         NVIDIA,
         {"CUDA_VISIBLE_DEVICES": "3"},

@@ -368,7 +368,7 @@ class OneNumber(KnownTensor):
     def __init__(self, number: float, kind: dtype, where: device) -> None:
         super().__init__((), kind, where)
         single = kind is _named("float32")
-        self._number = struct.unpack("f", struct.pack("f", number))[0] if single else number
+        self._number: float = struct.unpack("f", struct.pack("f", number))[0] if single else float(number)
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
         moved = super().to(*args, **kwargs)

@@ -15,7 +15,7 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from . import fakedistributed, fakenn, faketensors
+from . import fakedistributed, fakeinit, fakenn, faketensors
 from .fakenn import Module
 from .faketensors import Size, Tensor
 from .faketypes import ALIASES, DEFAULT, PLACE, device, dtype, finfo, iinfo
@@ -481,6 +481,7 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         "torch.backends.xeon": attributes(),
         "torch.cpu": fill_cpu,
         "torch.nn": fill_nn,
+        "torch.nn.init": fakeinit.describe,
         "torch.nn.modules": attributes(**fakenn.LAYERS),
         "torch.nn.modules.module": attributes(Module=Module, **fakenn.REGISTRATION_HOOKS),
         "torch.nn.parameter": attributes(
@@ -506,7 +507,6 @@ def describe(hardware: dict[str, Any], versions: dict[str, str]) -> dict[str, Ca
         ),
         "torch.autograd": attributes(),
         "torch.nn.functional": attributes(pad=faketensors.pad),
-        "torch.nn.init": attributes(),
         "torch.nn.utils": attributes(),
         "torch.nn.attention": attributes(),
         "torch.utils": attributes(),
