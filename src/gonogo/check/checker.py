@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gonogo.check.hardware_open import choose_hardware, fit
-from gonogo.check.models_assumed import assumptions
+from gonogo.check.models_assumed import assumptions, assumptions_by_name
 from gonogo.check.packages_chosen import ChosenPackages, choose_packages, in_release
 from gonogo.check.packages_open import with_packages_open
 from gonogo.check.releases_open import ReleaseChoice, choose_releases, packages_assumed
@@ -138,7 +138,23 @@ class Checker:
         if not run.missing:
             return [(_model(run, models), hardware, run)]
         found: list[tuple[str | None, Hardware, DryRun]] = []
-        for word, assumed in assumptions(run.missing, models):
+        missing = run.missing
+        while not found:
+            told, by_name = assumptions_by_name(missing, models, world.release, self._cache)
+            for assumed in by_name:
+                hardware, tried = self._sized(launch, world, assumed, sized, allow_code)
+                fresh = [name for name in tried.missing if name not in missing]
+                if fresh:  # what one model is known by, the engine asks for another: a draft
+                    missing += tuple(fresh)
+                    found = []
+                    break
+                found.append((f"{_model(tried, assumed)} ({told})", hardware, tried))
+            else:
+                break
+        if found and all(tried.outcome.kind == "passed" for _, _, tried in found):
+            return found[:1]
+        by_its_name = list(found)
+        for word, assumed in assumptions(missing, models):
             hardware, tried = self._sized(launch, world, assumed, sized, allow_code)
             found.append((f"{_model(tried, assumed)} ({word})", hardware, tried))
         if not found:
@@ -148,6 +164,8 @@ class Checker:
         if len(kinds) == 1 and len(errors) == 1:
             return found[:1]
         if kinds <= {"refused", "crashed"}:
+            if len({tried.outcome.error for _, _, tried in by_its_name}) == 1:
+                return by_its_name[:1]  # no model passes, and what the name tells says why
             return [(model, size, _each_its_own(tried)) for model, size, tried in found]
         return found
 

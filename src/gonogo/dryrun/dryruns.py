@@ -10,7 +10,7 @@ from typing import Any
 
 from gonogo.dryrun import backends
 from gonogo.dryrun.answer import Answer, outcome_of
-from gonogo.dryrun.fuller import EMPTY, LIST, empty_files, hangs_on_missing, lacking, with_empty, with_files, with_lists
+from gonogo.dryrun.fuller import LIST, empty_files, hangs_on_missing, lacking, with_empty, with_files, with_lists
 from gonogo.dryrun.importflips import ImportFlips
 from gonogo.dryrun.known_names import KnownNames
 from gonogo.dryrun.memory import Memory
@@ -235,11 +235,11 @@ class DryRuns:
             if other["outcome"] == "asks" or of(other) != usual:
                 return list(names)
         files = [name for name in names if not name.endswith(LIST)]
-        tried = [name for name in files if name.endswith(tuple(EMPTY))]
-        if tried:
-            other = child.ask_one(with_empty(whole, tried, empty_files(self._cache / "empty")))
+        fuller, there = with_empty(whole, files, empty_files(self._cache / "empty"))
+        if there:
+            other = child.ask_one(fuller)
             if other["outcome"] != "asks" and of(other) == usual:
-                return [name for name in files if name not in tried]
+                return [name for name in files if name not in there]
         return files
 
     def _workers_depend_on(

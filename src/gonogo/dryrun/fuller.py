@@ -70,16 +70,23 @@ def empty_files(folder: Path) -> dict[str, str]:
     return found
 
 
-def with_empty(request: dict[str, Any], wanted: Iterable[str], empty: dict[str, str]) -> dict[str, Any]:
-    """The request with one of the ``empty`` files (by the end of its name) for each ``wanted`` one, named ``MODEL/FILE``."""
+def with_empty(
+    request: dict[str, Any], wanted: Iterable[str], empty: dict[str, str]
+) -> tuple[dict[str, Any], list[str]]:
+    """The request with one of the ``empty`` files (by the end of its name) for each ``wanted`` one, named ``MODEL/FILE``.
+
+    Second, those of the wanted ones that it has now.
+    """
     files: dict[str, dict[str, str]] = {}
+    there: list[str] = []
     for name, facts in request["models"].items():
         for want in wanted:
             file = want.removeprefix(f"{name}/")
             end = PurePosixPath(file).suffix
             if file != want and end in empty and file not in facts["files"]:
                 files.setdefault(name, {})[file] = empty[end]
-    return with_files(request, files)
+                there.append(want)
+    return with_files(request, files), there
 
 
 def hangs_on_missing(answer: dict[str, Any]) -> tuple[str, ...]:

@@ -6,13 +6,11 @@ are the classes' own defaults.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
-from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 
+from gonogo.dryrun.auto_tables import auto_tables
 from gonogo.dryrun.store import read_json, write_json
 
 #: Table of the auto classes → (the file, the key in it) that names the class.
@@ -39,9 +37,9 @@ def stand_in_preprocessors(environment: Path, config: Path, cache: Path) -> dict
     kind = told.get("model_type") if isinstance(told, dict) else None
     files: dict[str, dict[str, str]] = {}
     for table, (name, key) in _TABLES.items():
-        known = _tables(environment).get(table, {}).get(kind) if isinstance(kind, str) else None
-        if known is not None:
-            files.setdefault(name, {})[key] = known
+        known = auto_tables(environment).get(table, {}).get(kind) if isinstance(kind, str) else None
+        if known:
+            files.setdefault(name, {})[key] = known[0]
     found: dict[str, str] = {}
     for name, content in files.items():
         if set(content) == {"processor_class"}:
@@ -52,40 +50,3 @@ def stand_in_preprocessors(environment: Path, config: Path, cache: Path) -> dict
         if place.exists():
             found[name] = str(place)
     return found
-
-
-@lru_cache(maxsize=8)
-def _tables(environment: Path) -> dict[str, dict[str, str]]:
-    """Table → model type → name of a class."""
-    found: dict[str, dict[str, str]] = {}
-    for path in sorted((environment / "transformers" / "models" / "auto").glob("*.py")):
-        try:
-            tree = ast.parse(path.read_bytes())
-        except (OSError, SyntaxError, ValueError):
-            continue
-        for node in ast.walk(tree):
-            targets = node.targets if isinstance(node, ast.Assign) else []
-            names = [target.id.removeprefix("MISSING_") for target in targets if isinstance(target, ast.Name)]
-            for name in names:
-                if name in _TABLES and isinstance(node, ast.Assign):
-                    rows = found.setdefault(name, {})
-                    rows.update(row for row in _rows(node.value) if row[0] not in rows)
-    return found
-
-
-def _rows(value: ast.expr) -> Iterator[tuple[str, str]]:
-    """The rows of a table: pairs in a call's list, or a dictionary."""
-    for node in ast.walk(value):
-        if isinstance(node, ast.Tuple) and len(node.elts) == 2 and isinstance(node.elts[0], ast.Constant):
-            pairs = [(node.elts[0], node.elts[1])]
-        elif isinstance(node, ast.Dict):
-            pairs = [
-                (key, each) for key, each in zip(node.keys, node.values, strict=True) if isinstance(key, ast.Constant)
-            ]
-        else:
-            continue
-        for key, named in pairs:
-            texts = [str(one.value) for one in ast.walk(named) if isinstance(one, ast.Constant)]
-            classes = [text for text in texts if text[:1].isupper() and text != "None"]
-            if isinstance(key.value, str) and classes:
-                yield key.value, classes[0]

@@ -335,17 +335,21 @@ class NumberTensor(KnownTensor):
         return self._numbers.item()
 
     def __getitem__(self, key: Any) -> Any:
+        places = _places(key)
+        if places is None:
+            return Unknown("torch.Tensor()[]")
         try:
-            return self._of(self._numbers[key])
+            return self._of(self._numbers[places])
         except (IndexError, TypeError):
             return super().__getitem__(key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if not isinstance(value, (NumberTensor, int)):
+        places = _places(key)
+        if places is None or not isinstance(value, (NumberTensor, int)):
             self.__class__ = KnownTensor  # type: ignore[assignment]  # its numbers are not known any more
             return
         numbers = self._numbers.copy()
-        numbers[key] = value._numbers if isinstance(value, NumberTensor) else value
+        numbers[places] = value._numbers if isinstance(value, NumberTensor) else value
         self._numbers = numbers
 
     def __iter__(self) -> Any:
@@ -355,6 +359,15 @@ class NumberTensor(KnownTensor):
         return int(self._numbers)
 
     __index__ = __int__
+
+
+def _places(key: Any) -> Any:
+    """A key as numpy takes it; None where somebody would have to know a number that nobody does."""
+    parts = key if isinstance(key, tuple) else (key,)
+    plain = tuple(part._numbers if isinstance(part, NumberTensor) else part for part in parts)
+    if any(isinstance(part, (Unknown, Tensor)) for part in plain):
+        return None
+    return plain if isinstance(key, tuple) else plain[0]
 
 
 def _is_plain_float(kind: dtype) -> bool:
@@ -575,7 +588,10 @@ UNARY = """
 
 
 def where(condition: Any, *choices: Any, **_options: Any) -> Any:
-    """torch.where with two choices: as large as the largest of the three."""
+    """torch.where: the places where a condition holds; with two choices as large as the largest of the three."""
+    if not choices and isinstance(condition, NumberTensor):
+        found = _numpy().nonzero(condition._numbers)
+        return tuple(NumberTensor(places, _named("int64"), condition.device) for places in found)
     known = [each for each in (condition, *choices) if isinstance(each, KnownTensor)]
     if (
         len(choices) != 2
