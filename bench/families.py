@@ -2,8 +2,8 @@
 
     python bench/families.py vllm==0.33.0 --models-dir MODELS [--gpu H100:8] [--names-only]
 
-For every ``ORG/NAME/config.json`` below MODELS: is its model type among the families that its name may mean; and does the plainest
-launch of it come to the same outcome with the stand-ins by its name alone as with its own facts. A stand-in that passes
+For every ``ORG/NAME/config.json`` below MODELS: is its model type among the families that its name may mean; and does the
+plainest launch of it come to the same outcome with the stand-ins by its name alone as with its own facts. A stand-in that passes
 where the model itself is refused, or the other way round, is named. Exit code 1 if there is one.
 """
 
@@ -43,7 +43,8 @@ def main() -> int:
         if families and kind not in families:
             print(f"  {name} is {kind}, by its name {' or '.join(families)}")
     print(
-        f"{chosen.release}: of {len(names)} names {told['right']} tell the family, {told['wrong']} a wrong one, {told['none']} none"
+        f"{chosen.release}: of {len(names)} names {told['right']} tell the family, "
+        f"{told['wrong']} a wrong one, {told['none']} none"
     )
     if chosen.names_only:
         return 0
