@@ -18,7 +18,7 @@ from gonogo.releases.ranges import NoRanges
 from gonogo.releases.remote_wheel import remote_wheel
 from gonogo.releases.store import read_record, write_record
 
-_LAYOUT = 1
+_LAYOUT = 3
 _DEEPEST = 6  # star imports within star imports
 _COMPILED = {".so", ".pyd"}
 
@@ -51,7 +51,15 @@ class Surfaces:
         found = self._binds(record, key, module, rest[0], _DEEPEST)
         if len(record["names"]) > before:
             self._keep(key, record)
-        return found if len(rest) == 1 or found is False else None
+        if len(rest) == 1 or found is False:
+            return found
+        if len(rest) == 2 and self._has_member(record, key, module, rest[0], rest[1], _DEEPEST):
+            found = True
+        else:
+            found = None
+        if len(record["names"]) > before:
+            self._keep(key, record)
+        return found
 
     def text(self, distribution: str, version: str, module: str) -> str | None:
         """The text of a module; empty where the distribution has none in Python, None where that cannot be told."""
@@ -83,6 +91,23 @@ class Surfaces:
             (member,) = remote.members([file])
             return member.read(1 << 24)
 
+    def _has_member(
+        self, record: dict[str, Any], key: tuple[str, str], module: str, name: str, member: str, depth: int
+    ) -> bool:
+        """Whether the class ``name``, in the module or where that has it from, binds ``member`` in its own body."""
+        file = _file_of(record["files"], module)
+        if file is None or PurePosixPath(file).suffix in _COMPILED or depth == 0:
+            return False
+        if file not in record["names"]:
+            record["names"][file] = self._read(key, file)
+        told = record["names"][file]
+        if told is None:
+            return False
+        if name in told["members"]:
+            return member in told["members"][name]
+        source = told["origins"].get(name)
+        return source is not None and self._has_member(record, key, source[0], source[1], member, depth - 1)
+
     def _binds(self, record: dict[str, Any], key: tuple[str, str], module: str, name: str, depth: int) -> bool | None:
         file = _file_of(record["files"], module)
         if file is None or PurePosixPath(file).suffix in _COMPILED or depth == 0:
@@ -112,7 +137,7 @@ class Surfaces:
         stars: list[str] = []
         for kind, value in _bound(tree.body, package):
             (names.add if kind == "name" else stars.append)(value)
-        return {"names": sorted(names), "stars": stars}
+        return {"names": sorted(names), "stars": stars, "members": _members(tree), "origins": _origins(tree, package)}
 
     def _record(self, distribution: str, version: str) -> dict[str, Any] | None:
         path = self._path((distribution, version))
@@ -151,6 +176,32 @@ class Surfaces:
         return None if self._folder is None else self._folder / f"{key[0]}-{key[1]}.json"
 
 
+def _members(tree: ast.Module) -> dict[str, list[str]]:
+    """Class → names that its own body binds; what it has from its bases is not among them."""
+    return {
+        node.name: sorted({value for kind, value in _bound(node.body, "") if kind == "name"})
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+    }
+
+
+def _origins(tree: ast.Module, package: str) -> dict[str, tuple[str, str]]:
+    """Name → the module that it is imported from, and its name there."""
+    return {
+        one.asname or one.name: (_source(node, package), one.name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for one in node.names
+        if one.name != "*"
+    }
+
+
+def _source(statement: ast.ImportFrom, package: str) -> str:
+    """The full name of the module that a statement imports from."""
+    base = package.split(".")[: len(package.split(".")) - statement.level + 1] if statement.level else []
+    return ".".join([*base, *([statement.module] if statement.module else [])])
+
+
 def _module_in(files: list[str], name: str) -> tuple[str, list[str]]:
     """The longest part of a dotted name that is a module among ``files``, and what is left."""
     parts = name.split(".")
@@ -183,8 +234,7 @@ def _bound(statements: list[ast.stmt], package: str) -> Iterator[tuple[str, str]
                 if one.name != "*":
                     yield "name", one.asname or one.name
                     continue
-                base = package.split(".")[: len(package.split(".")) - statement.level + 1] if statement.level else []
-                source = ".".join([*base, *([statement.module] if statement.module else [])])
+                source = _source(statement, package)
                 yield "star", source if source.partition(".")[0] == package.partition(".")[0] else ""
         else:
             for node in ast.walk(statement):
