@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from gonogo.check.packages_open import with_packages_open
+import pytest
+
+from gonogo.check.packages_open import with_packages_open, with_versions_open
 from gonogo.dryrun import DryRun, Error, Outcome, World
 from tests.dryrun.tiny_world import make_world
 
@@ -37,3 +39,51 @@ def test_one_that_does_not_help_changes_nothing(tmp_path: Path) -> None:
 def test_only_refusals_that_speak_of_one_are_tried(tmp_path: Path) -> None:
     for run in (DryRun(Outcome("passed"), lacks=("ray",)), replace(REFUSED, lacks=())):
         assert settled(run, tmp_path, Outcome("passed")) == (run, [])
+
+
+def of_version(message: str, tmp_path: Path, metadata: str = "") -> DryRun:
+    world = make_world(tmp_path, "")
+    (tmp_path / "tree" / "vllm-1.0.dist-info" / "METADATA").write_text(f"Name: vllm\nVersion: 1.0\n{metadata}")
+    versions = {"vllm": "1.0", "transformers": "4.57.6", "flash-attn": "2.8", "torch": "2.9.1"}
+    world = replace(world, release=replace(world.release, versions=versions))
+    return with_versions_open(DryRun(Outcome("refused", error=replace(ERROR, message=message))), world)
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        # transformers/models/auto/configuration_auto.py
+        ("This could be because of an issue, or because your version of Transformers is out of date.", "transformers"),
+        ("transformers version 4.57.6 is too old", "transformers"),
+        ("Model needs transformers>=5.0", "transformers"),
+        ("Please install flash_attn >= 2.9", "flash-attn"),
+        ("the version of Flash Attn is not the one", "flash-attn"),
+    ],
+)
+def test_a_refusal_of_a_version_leaves_it_open(tmp_path: Path, message: str, name: str) -> None:
+    found = of_version(message, tmp_path)
+    assert found.outcome.kind == "unclear"
+    assert found.outcome.depends_on == (
+        f"which {name} is installed: the official image has {'4.57.6' if name == 'transformers' else '2.8'}",
+    )
+    assert found.outcome.error is not None
+
+
+@pytest.mark.parametrize(
+    ("message", "metadata"),
+    [
+        ("Transformers cannot read this", ""),
+        ("the version of the config is out of date", ""),
+        ("vllm version 1.0 has no such flag", ""),
+        ("my-transformers>=5 is not what is meant", ""),
+        ("your version of torch is too old", "Requires-Dist: torch==2.9.1\n"),
+        ("your version of torch is too old", "Requires-Dist: torch (==2.9.1) ; sys_platform == 'linux'\n"),
+    ],
+)
+def test_a_refusal_of_something_else_is_one(tmp_path: Path, message: str, metadata: str) -> None:
+    assert of_version(message, tmp_path, metadata).outcome.kind == "refused"
+
+
+def test_a_range_is_no_pin(tmp_path: Path) -> None:
+    found = of_version("your version of torch is too old", tmp_path, "Requires-Dist: torch<3,>=2.9\n")
+    assert found.outcome.kind == "unclear"

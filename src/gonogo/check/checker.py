@@ -10,7 +10,7 @@ from pathlib import Path
 from gonogo.check.hardware_open import choose_hardware, fit
 from gonogo.check.models_assumed import assumptions, assumptions_by_name
 from gonogo.check.packages_chosen import ChosenPackages, choose_packages, in_release
-from gonogo.check.packages_open import with_packages_open
+from gonogo.check.packages_open import with_packages_open, with_versions_open
 from gonogo.check.releases_open import ReleaseChoice, choose_releases, packages_assumed
 from gonogo.check.result import CheckResult, LaunchResult, WorldResult
 from gonogo.check.secrets import without_secrets
@@ -179,7 +179,7 @@ class Checker:
             there = replace(world, hardware=hardware)
             found = tried(there)
             known = launch.image is not None or world.release.installed is not None
-            return found if known else with_packages_open(found, there, tried)
+            return found if known else with_versions_open(with_packages_open(found, there, tried), there)
 
         if not sized:
             return world.hardware, run(world.hardware)
