@@ -42,9 +42,9 @@ _STARTS = (
 class Reached(BaseException):
     """The dry run came to its edge. Not an Exception, so that nothing on the way out takes it for a failure."""
 
-    def __init__(self, what: str, config: Any = None) -> None:
+    def __init__(self, what: str, config: Any = None, model: Any = None) -> None:
         super().__init__(what)
-        self.what, self.config = what, config
+        self.what, self.config, self.model = what, config, model
 
 
 class World:

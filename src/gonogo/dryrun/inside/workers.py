@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
+import textwrap
 from typing import Any
 
 from .processes import Reached
+from .unknown import unknown
 
 
 def fitting(function: Any, words: dict[str, Any]) -> dict[str, Any]:
@@ -29,10 +32,36 @@ def stop_before_weights(modules: list[Any], names: tuple[str, ...]) -> None:
 
 def _built(ordinary: Any) -> Any:
     def build(*args: Any, **kwargs: Any) -> Any:
-        ordinary(*args, **kwargs)
-        raise Reached("the model's weights")
+        raise Reached("the model's weights", model=ordinary(*args, **kwargs))
 
     return build
+
+
+def as_if_loaded(worker: Any, later: tuple[str, ...]) -> None:
+    """Let what a ``worker`` has once its weights and cache are there be unknown: they never are.
+
+    That is what the methods of its class set whose names begin with one of ``later``. An attribute that has been set to
+    something stays as it is.
+    """
+    for name in _set_in(type(worker), later):
+        if getattr(worker, name, None) is None:
+            try:
+                setattr(worker, name, unknown(f"{type(worker).__name__}().{name}"))
+            except AttributeError:  # a property
+                continue
+
+
+def _set_in(kind: type, methods: tuple[str, ...]) -> list[str]:
+    """Attributes of ``self`` that these methods of a class set, as its source says."""
+    source = textwrap.dedent(inspect.getsource(kind))
+    found: dict[str, None] = {}
+    for method in ast.walk(ast.parse(source)):
+        if not isinstance(method, ast.FunctionDef) or not method.name.startswith(methods):
+            continue
+        for node in ast.walk(method):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+                found |= {node.attr: None} if node.value.id == "self" else {}
+    return list(found)
 
 
 def alone(parallel_state: Any) -> None:

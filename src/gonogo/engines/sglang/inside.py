@@ -8,7 +8,8 @@ import sys
 from typing import Any
 
 from gonogo_inside.processes import Reached  # type: ignore[import-not-found]
-from gonogo_inside.workers import alone, fitting, nobody, stop_before_weights  # type: ignore[import-not-found]
+from gonogo_inside.unknown import unknown  # type: ignore[import-not-found]
+from gonogo_inside.workers import alone, as_if_loaded, fitting, nobody, stop_before_weights  # type: ignore[import-not-found]
 
 
 def prepare(progress: Any) -> None:
@@ -53,6 +54,8 @@ def backends(config: Any, _progress: Any) -> None:
     importlib.import_module("sglang.srt.model_loader.loader")
     loaders = [each for name, each in sys.modules.items() if name.startswith("sglang.srt.model_loader")]
     stop_before_weights(loaders, ("_initialize_model",))
+    runner: Any = importlib.import_module("sglang.srt.model_executor.model_runner").ModelRunner
+    runner.load_model = _then_attention(runner.load_model)
     # It would log what went wrong and end its parent process.
     scheduler.get_exception_traceback = _raise_again
     for module in [each for name, each in sys.modules.items() if name.startswith("sglang.srt")]:
@@ -74,6 +77,67 @@ def backends(config: Any, _progress: Any) -> None:
         "writer": nobody,
     }
     scheduler.run_scheduler_process(**fitting(scheduler.run_scheduler_process, words))
+
+
+_ATTENTION = "sglang.srt.layers.attention.attention_registry"
+_REFUSALS = (ValueError, AssertionError, NotImplementedError, RuntimeError)
+
+
+def _then_attention(ordinary: Any) -> Any:
+    """Once the model is built, its attention backends are chosen: what forbids them stands behind the weights and the cache."""
+
+    def load_model(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return ordinary(self, *args, **kwargs)
+        except Reached as edge:
+            reached = edge
+        self.model = reached.model
+        _choose_attention(self)
+        raise reached
+
+    return load_model
+
+
+def _choose_attention(runner: Any) -> None:
+    """The engine's own choice, with backends that are never made. Only what the choice itself refuses is heard."""
+    registry = sys.modules.get(_ATTENTION)
+    chooses = next(
+        (name for name in ("init_attention_backends", "init_attention_backend") if hasattr(runner, name)), None
+    )
+    if registry is None or chooses is None:
+        return
+    as_if_loaded(runner, ("load_model", "init_", "alloc_", "configure_", "maybe_"))
+    for name, make in list(registry.ATTENTION_BACKENDS.items()):
+        registry.ATTENTION_BACKENDS[name] = _choosing(make)
+    try:
+        getattr(runner, chooses)()
+    except _REFUSALS as error:
+        if _born_in(error) == registry.__file__:
+            raise
+    except Exception:
+        return  # without weights and a cache there is no more to be learned
+
+
+def _choosing(make: Any) -> Any:
+    def choose(runner: Any) -> Any:
+        try:
+            return make(runner)
+        except _REFUSALS as error:
+            if _born_in(error) == sys.modules[_ATTENTION].__file__:
+                raise
+        except Exception:
+            return unknown("AttentionBackend()")
+        return unknown("AttentionBackend()")
+
+    return choose
+
+
+def _born_in(error: BaseException) -> str | None:
+    """The file of the innermost frame."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace.tb_frame.f_code.co_filename if trace is not None else None
 
 
 class _Ports:
