@@ -161,10 +161,11 @@ class Checker:
             return [(_model(run, models), hardware, run)]
         kinds = {tried.outcome.kind for _, _, tried in found}
         errors = {tried.outcome.error for _, _, tried in found}
-        if len(kinds) == 1 and len(errors) == 1:
+        if len(kinds) == 1 and len(errors) == 1 and kinds != {"crashed"}:
             return found[:1]
         if kinds <= {"refused", "crashed"}:
-            if len({tried.outcome.error for _, _, tried in by_its_name}) == 1:
+            ends = {(tried.outcome.kind, tried.outcome.error) for _, _, tried in by_its_name}
+            if len(ends) == 1 and by_its_name[0][2].outcome.kind == "refused":
                 return by_its_name[:1]  # no model passes, and what the name tells says why
             return [(model, size, _each_its_own(tried)) for model, size, tried in found]
         return found

@@ -10,6 +10,7 @@ from pathlib import Path
 from gonogo.dryrun.families import Family, families_named
 from gonogo.dryrun.family_facts import family_stand_in
 from gonogo.models.find import Models
+from gonogo.models.names import is_path, is_repository
 from gonogo.models.standins import SHAPES, stand_in
 from gonogo.models.types import ModelFacts
 from gonogo.releases import Release
@@ -32,8 +33,9 @@ class AssumedModels(Models):
         return self._models_behind.facts(name, revision) or self._assumed.get(name)
 
     def local(self, word: str) -> ModelFacts | None:
-        """The facts of a path, its own or assumed ones."""
-        return self._models_behind.local(word) or self._assumed.get(word.rstrip("/") or word)
+        """The facts of a path, its own or assumed ones. What is no path is asked of the hub, as the launch itself would."""
+        assumed = self._assumed.get(word.rstrip("/") or word) if is_path(word) or not is_repository(word) else None
+        return self._models_behind.local(word) or assumed
 
 
 def assumptions(missing: tuple[str, ...], models: Models) -> Iterator[tuple[str, AssumedModels]]:

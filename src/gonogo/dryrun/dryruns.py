@@ -20,7 +20,7 @@ from gonogo.dryrun.outcome import DryRun
 from gonogo.dryrun.plain_modules import PlainModules
 from gonogo.dryrun.plugins import foreign_plugins
 from gonogo.dryrun.preprocessor import has_preprocessor, stand_in_preprocessors
-from gonogo.dryrun.process import ChildProcess
+from gonogo.dryrun.process import ChildEnded, ChildProcess
 from gonogo.dryrun.request import code_variables, facts_of, request_for
 from gonogo.dryrun.signature import fault_of, signature
 from gonogo.dryrun.tokenizer import TOKENIZER_FILES, has_tokenizer, stand_in_tokenizer
@@ -98,7 +98,12 @@ class DryRuns:
             child = self._child_for(request, world)
             if child.error is not None:
                 return Answer(_failed_load(child))
-            words = self._ask(child, request, models, world)
+            try:
+                words = self._ask(child, request, models, world)
+            except ChildEnded:
+                if self._forget(child):  # it was dead before it was asked
+                    continue
+                raise
             if not self._plain.learn(world, words.get("decisions", ()), child.state["described"]):
                 break
         request, words, assumed = self._filled(child, request, words, models, world)
@@ -117,6 +122,13 @@ class DryRuns:
         if self._memory is not None:
             self._memory.keep({**question, "models": request["models"]}, world, models, answer)
         return answer
+
+    def _forget(self, child: ChildProcess) -> bool:
+        """Whether the child was kept from earlier, so that another may do better; it is closed."""
+        kept = child.asked > 1
+        for key in [key for key, one in self._children.items() if one is child]:
+            self._children.pop(key).close()
+        return kept
 
     def _ask(self, child: ChildProcess, request: dict[str, Any], models: Models, world: World) -> dict[str, Any]:
         """The answer, once all models that the engine asks for are told, and which names its packages do not have."""
@@ -228,6 +240,9 @@ class DryRuns:
         """Those of the missing files that a refusal hangs on: none if it stays the same with a list of files and empty ones."""
         if not names:
             return []
+        of_stand_ins = tuple(name for name, facts in request["models"].items() if facts.get("stand_in"))
+        if any(name.startswith((f"{one}/", f"{one} ")) for name in names for one in of_stand_ins):
+            return list(names)
         whole = request
         if any(name.endswith(LIST) for name in names):
             whole = with_lists(request)

@@ -31,6 +31,10 @@ _ENVIRONMENT = {
 }
 
 
+class ChildEnded(OwnProblem):
+    """The child is gone: somebody killed it, or the machine took its memory."""
+
+
 class ChildProcess:
     """One child. ``state`` is what it said after loading the engine; ``error`` why it could not, if it could not."""
 
@@ -39,6 +43,7 @@ class ChildProcess:
         self.folder = Path(tempfile.mkdtemp(prefix="gonogo-")).resolve()
         self._buffer = b""
         self._numbers = iter(range(1, 1 << 60))
+        self.asked = 0  # how often
         self._log = (self.folder / "child.log").open("wb")
         world = {**world, "folder": str(self.folder), "host_process": os.getpid()}
         try:
@@ -66,6 +71,7 @@ class ChildProcess:
     def ask(self, requests: Iterable[dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
         """Answers as they come, each with its request's index."""
         numbers: dict[int, int] = {}
+        self.asked += 1
         for index, request in enumerate(requests):
             number = next(self._numbers)
             numbers[number] = index
@@ -86,7 +92,7 @@ class ChildProcess:
             self._process.stdin.write(data)
             self._process.stdin.flush()
         except OSError as error:
-            raise OwnProblem(f"the child for dry runs has ended: {self._last_words() or error}") from error
+            raise ChildEnded(f"the child for dry runs has ended: {self._last_words() or error}") from error
 
     def _receive(self, patience: float) -> dict[str, Any]:
         assert self._process.stdout is not None
@@ -98,7 +104,7 @@ class ChildProcess:
             if not ready:
                 raise OwnProblem(f"the child for dry runs did not answer within {patience:.0f} s")
             if not piece:
-                raise OwnProblem(
+                raise ChildEnded(
                     f"the child for dry runs ended unexpectedly: {self._last_words() or 'it said nothing'}"
                 )
             self._buffer += piece
@@ -109,18 +115,7 @@ class ChildProcess:
     @property
     def has_ended(self) -> bool:
         """Whether it was killed, so that another is needed. One that could not load the engine has said all it can say."""
-        return self.error is None and (self._process.poll() is not None or self._has_hung_up())
-
-    def _has_hung_up(self) -> bool:
-        """Whether its end of the pipe is closed: a process that is being killed has that before it can be waited for."""
-        assert self._process.stdout is not None
-        descriptor = self._process.stdout.fileno()
-        while select.select([descriptor], [], [], 0)[0]:
-            piece = os.read(descriptor, 1 << 20)
-            if not piece:
-                return True
-            self._buffer += piece
-        return False
+        return self._process.poll() is not None and self.error is None
 
     def _last_words(self) -> str:
         self._log.flush()

@@ -58,6 +58,7 @@ def facts_of(facts: ModelFacts) -> dict[str, Any]:
         "files": {name: str(path) for name, path in facts.files.items()},
         "listed": listed,
         "absent": sorted(facts.absent),
+        "stand_in": facts.stand_in is not None,
     }
 
 

@@ -68,6 +68,8 @@ class Hub:
             if name.endswith(".py"):
                 self.code.add(f"{repository}/{name}")
             unsure = name not in model.get("absent", ()) and (listed is None or name in listed)
+            if model.get("stand_in"):  # nobody knows what the model that it stands for has
+                self._asked(f"{repository}/{name}")
             if unsure:
                 self.wanted[f"{repository}/{name}"] = bool(listed and name in listed)
                 self._asked(f"{repository}/{name}")
@@ -92,6 +94,7 @@ class Hub:
         names = sorted(set(model["files"]) | set(model.get("listed") or ()))
         if model.get("listed") is None:
             self.wanted[f"{repository} (its list of files)"] = False
+        if model.get("listed") is None or model.get("stand_in"):
             self._asked(f"{repository} (its list of files)")
         if after:
             rows = [{"type": "file", "path": name, "size": _size(model, name), "oid": COMMIT} for name in names]
