@@ -95,7 +95,7 @@ def test_a_stand_in_carries_what_engines_ask_for(release: Release, tmp_path: Pat
         "processor_class": "RocketVLProcessor",
     }
     assert told["video_preprocessor_config.json"] == {"video_processor_type": "RocketVideoProcessor"}
-    assert facts.listed == {*facts.files, "model.safetensors"}
+    assert facts.listed == frozenset({*facts.files, "model.safetensors"})
 
 
 def test_a_language_model_has_no_preprocessor_and_a_context(release: Release, tmp_path: Path) -> None:
