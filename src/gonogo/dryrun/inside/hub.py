@@ -52,10 +52,11 @@ class Hub:
         model = self.models.get(repository)
         return model if model and model.get("known", True) else None
 
-    def _asked(self, what: str) -> None:
-        """Every function of the engine on whose behalf it was asked for, however often."""
+    def _asked(self, what: str, itself: bool = False) -> None:
+        """Every function of the engine on whose behalf it was asked for, however often; ``itself``: the one that asked."""
         known = self.asked_by.setdefault(what, [])
-        known += [function for function in engine_stack() if function not in known]
+        stack = engine_stack()
+        known += [function for function in (stack[:1] if itself else stack) if function not in known]
 
     def _file(
         self, repository: str, model: dict[str, Any], name: str, method: str
@@ -69,7 +70,7 @@ class Hub:
                 self.code.add(f"{repository}/{name}")
             unsure = name not in model.get("absent", ()) and (listed is None or name in listed)
             if model.get("stand_in"):  # nobody knows what the model that it stands for has
-                self._asked(f"{repository}/{name}")
+                self._asked(f"{repository}/{name}", itself=True)
             if unsure:
                 self.wanted[f"{repository}/{name}"] = bool(listed and name in listed)
                 self._asked(f"{repository}/{name}")
@@ -94,8 +95,9 @@ class Hub:
         names = sorted(set(model["files"]) | set(model.get("listed") or ()))
         if model.get("listed") is None:
             self.wanted[f"{repository} (its list of files)"] = False
-        if model.get("listed") is None or model.get("stand_in"):
             self._asked(f"{repository} (its list of files)")
+        elif model.get("stand_in"):
+            self._asked(f"{repository} (its list of files)", itself=True)
         if after:
             rows = [{"type": "file", "path": name, "size": _size(model, name), "oid": COMMIT} for name in names]
             return _json(rows)
